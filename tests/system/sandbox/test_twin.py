@@ -90,6 +90,11 @@ def test_it_has_as_many_threads_as_its_original(
     assert accepted == {key: [limit] for key, limit in most.items()}
 
 
+def places(cluster: Cluster, topic: str) -> set[tuple[int, ...]]:
+    """Where its partitions are."""
+    return {partition.replicas for partition in scan(cluster).topic(topic).partitions}
+
+
 def is_accepted(cluster: Cluster, key: str, value: int) -> bool:
     """Whether the cluster-wide default could be set to this."""
     everyone = ConfigResource(ResourceType.BROKER, "")
@@ -131,8 +136,11 @@ def test_what_is_wrong_with_its_original_is_wrong_there(sandbox: Sandbox, tmp_pa
             with following(second, broker_epochs(reading.original)):
                 back = plan_move(cluster, {TopicPartition("twin.down", 1): (2, 1)})
                 done(back.followed(follow=None), cluster)
-                wait_for("a reassignment ends", lambda: len(under_way(cluster).values) == 1)
-            assert scan(cluster).topic("twin.down").partitions[1].replicas == (2, 1)
+                wait_for(
+                    "a reassignment ends",
+                    lambda: scan(cluster).topic("twin.down").partitions[1].replicas == (2, 1),
+                )
+            assert len(under_way(cluster).values) == 1
 
 
 def test_many_partitions_move_with_few_requests(
@@ -165,9 +173,13 @@ def test_many_partitions_move_with_few_requests(
             plan = plan_move(cluster, dict.fromkeys(many, replicas))
             done(plan.followed(follow=None), cluster)
             settle(cluster)
-            wait_for("nothing moves", lambda: under_way(cluster).values == {}, 60)
-            found = {each.replicas for each in scan(cluster).topic("twin.many").partitions}
-            assert found == {replicas}, f"move {times}"
+            there = {replicas}
+            wait_for(
+                f"move {times} ends",
+                lambda there=there: places(cluster, "twin.many") == there,
+                60,
+            )
+            assert under_way(cluster).values == {}
     assert sent and max(sent) <= len(stands)
 
 
