@@ -99,7 +99,7 @@ def read(reads: Reads) -> Facts | None:
 def _created(reads: Reads) -> Iterator[AclBinding]:
     """The created ACLs, without those of topics that the same plan creates."""
     steps = reads.plan.steps
-    new = {topic.name for step in steps if isinstance(step, CreateTopics) for topic in step.topics}
+    new = {topic.name for step in steps if isinstance(step, CreateTopics) for topic in step.items}
     for acl in (acl for step in steps if isinstance(step, CreateAcls) for acl in step.items):
         if acl.resource_type is not _TOPIC or is_pattern(acl) or acl.name not in new:
             yield acl

@@ -58,7 +58,7 @@ def _of_created(
 ) -> tuple[list[Requirement], Sequence[str]]:
     """What new topics require, and those with a single replica. The defaults of the cluster are
     read if they decide."""
-    created = [new for step in steps for new in step.topics]
+    created = [new for step in steps for new in step.items]
     defaults: Mapping[str, str | None] = {min_isr.KEY: steps[0].min_isr}
     known = bool(steps[0].min_isr)
     if not all(_factor(new, "") and (known or min_isr.KEY in dict(new.configs)) for new in created):

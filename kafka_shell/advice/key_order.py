@@ -65,7 +65,7 @@ def read(reads: Reads) -> Facts | None:
     """Read the cleanup policies of the topics that get more partitions."""
     steps = reads.plan.steps
     growths = [growth for step in steps if isinstance(step, CreatePartitions)
-               for growth in step.growths]  # fmt: skip
+               for growth in step.items]  # fmt: skip
     if not growths:
         return None
     before = {growth.name: growth.before for growth in growths}

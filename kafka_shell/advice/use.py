@@ -47,7 +47,7 @@ class Facts(Struct, frozen=True):
 def read(reads: Reads) -> Facts | None:
     """Read the use of the topics and records that are deleted, the records first."""
     steps = reads.plan.steps
-    topics = [topic for step in steps if isinstance(step, DeleteTopics) for topic in step.topics]
+    topics = [topic for step in steps if isinstance(step, DeleteTopics) for topic in step.items]
     cuts = [cut for step in steps if isinstance(step, DeleteRecords) for cut in step.cuts]
     if not topics and not cuts:
         return None

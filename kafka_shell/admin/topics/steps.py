@@ -7,12 +7,12 @@ timeout, until a broker's metadata shows it, so that the next command sees the c
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
-from kafka_shell.admin.steps import BaseStep, row_failure
+from kafka_shell.admin.steps import BaseStep, confirmed, row_failure
 from kafka_shell.admin.topics.model import NewTopic, format_assignment
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Outcomes, Resource, StepInterrupted
@@ -23,8 +23,10 @@ from kafka_shell.base.waits import CHANGE_MS, LOCAL_POLL_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import (
     REQUEST_TIMED_OUT,
-    THROTTLING_QUOTA_EXCEEDED,
     UNKNOWN_TOPIC_ID,
+)
+from kafka_shell.wire.error_codes import (
+    THROTTLING_QUOTA_EXCEEDED as _THROTTLED,
 )
 from kafka_shell.wire.frames import format_uuid, uuid_of
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
@@ -41,7 +43,7 @@ def with_defaults(step: CreateTopics, cluster: Cluster) -> CreateTopics:
     """The step with the cluster's default number of partitions and replication factor, where a
     topic has none and the controller reports them (CreateTopics, validated only; Kafka 2.4). If it
     refuses the topics, because they exist, a broker's configs are read."""
-    incomplete = [new for new in step.topics if has_default(new)][:_ASKED]
+    incomplete = [new for new in step.items if has_default(new)][:_ASKED]
     if not incomplete:
         return step
     from kafka.protocol.admin import CreateTopicsRequest
@@ -73,10 +75,10 @@ def with_defaults(step: CreateTopics, cluster: Cluster) -> CreateTopics:
         )
         if has_default(new)
         else new
-        for new in step.topics
+        for new in step.items
     )
     configs = {each.name: each.value or "" for row in accepted for each in row.configs or ()}
-    return replace(step, topics=topics, min_isr=configs.get("min.insync.replicas", ""))
+    return replace(step, items=topics, min_isr=configs.get("min.insync.replicas", ""))
 
 
 def _configured(cluster: Cluster) -> tuple[int, int]:
@@ -122,77 +124,99 @@ class _Named(Protocol):
 _Item = TypeVar("_Item", bound=_Named)
 
 
-def send_items(
-    cluster: Cluster,
-    items: Sequence[_Item],
-    ask: Callable[[Sequence[_Item]], tuple[int, Rows]],
-    outcomes_of: Callable[[Mapping[str, Any]], Outcomes],
-) -> Outcomes:
-    """The outcomes of the items, by the rows of their topics. Ctrl-C raises StepInterrupted with
-    those that were received."""
-    try:
-        rows = send_within_quota(cluster, items, lambda item: item.name, ask)
-    except RestInterrupted as interrupted:
-        raise StepInterrupted(outcomes_of(interrupted.rows)) from None
-    return outcomes_of(rows)
+class TopicsStep(Struct, BaseStep, Generic[_Item], frozen=True):
+    """A request for many topics, and the wait until a broker's metadata shows its changes.
 
+    `timeout_ms` bounds the wait; zero or less does not wait. The controller then gets the default
+    timeout, as Kafka 4.x creates nothing within a timeout of 0.
+    """
 
-class Timeout:
-    """The timeout of a request at the broker, and of the wait for its effect."""
+    items: tuple[_Item, ...]
+    timeout_ms: int = CHANGE_MS
+    operation: ClassVar[str] = ""  # required on each topic
+    late: ClassVar[str] = ""  # what happened to a topic if brokers do not show the change in time
 
-    def __init__(self, cluster: Cluster, timeout_ms: int) -> None:
-        self._cluster = cluster
-        self._waits = timeout_ms > 0
-        self.broker_ms = timeout_ms if self._waits else CHANGE_MS
-        self._until = 0.0
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        raise NotImplementedError
 
-    def begin(self) -> float:
-        """Start the timeout, and return how long the response may take (seconds)."""
-        self._until = time.monotonic() + self.broker_ms / 1000
-        return response_timeout(self.broker_ms)
+    @property
+    def versions(self) -> tuple[int | None, int | None]:
+        """The lowest and highest version of the request."""
+        return None, None
 
-    def wait(
-        self, results: Outcomes, visible: Callable[[MetadataScan, str], bool], otherwise: str
-    ) -> Outcomes:
-        """Wait until brokers show the changes. A change not visible in time is a
-        REQUEST_TIMED_OUT. Ctrl-C does not change the outcomes."""
+    def request(self, items: Sequence[_Item], timeout_ms: int, validate_only: bool) -> Any:
+        """The request for some of the topics."""
+        raise NotImplementedError
+
+    def rows(self, response: Any) -> Rows:
+        """The rows of a response, which have the names of topics."""
+        raise NotImplementedError
+
+    def outcomes(self, rows: Mapping[str, Any]) -> Outcomes:
+        """The outcome of each change by the row or Failure of its topic."""
+        changes = self.changes
+        return Results.of(changes, (self._failure(each.resource, rows) for each in changes))
+
+    def _failure(self, topic: Resource, rows: Mapping[str, Any]) -> Failure | None:
+        requires = f"{self.operation} on {topic}"
+        return row_failure(rows.get(topic.name), topic, requires=requires, see=topic)
+
+    def is_visible(self, seen: MetadataScan, item: _Item) -> bool:
+        """Whether the metadata shows the change of a topic."""
+        raise NotImplementedError
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        """Raises StepInterrupted with the outcomes that were received at Ctrl-C. A change that is
+        not visible in time is a REQUEST_TIMED_OUT."""
+        broker_ms = self.timeout_ms if self.timeout_ms > 0 else CHANGE_MS
+        lowest, highest = self.versions
+        until = 0.0
+
+        def ask(items: Sequence[_Item]) -> tuple[int, Rows]:
+            nonlocal until
+            until = time.monotonic() + broker_ms / 1000
+            response = cluster.send(
+                self.request(items, broker_ms, validate_only),
+                to=CONTROLLER,
+                lowest=lowest,
+                highest=highest,
+                timeout=response_timeout(broker_ms),
+            )
+            return getattr(response, "throttle_time_ms", 0), self.rows(response)
+
+        if validate_only:
+            _, rows = ask(self.items)
+            results = self.outcomes({row.name: row for row in rows})
+            throttled = [c for c, w in results.failures.items() if w.code == _THROTTLED]
+            for change in throttled:  # it is sent again when its time has come
+                del results.failures[change]
+            return results
         try:
-            return self._wait(results, visible, otherwise)
-        except KeyboardInterrupt:
-            raise StepInterrupted(results) from None
+            results = self.outcomes(
+                send_within_quota(cluster, self.items, lambda item: item.name, ask)
+            )
+        except RestInterrupted as interrupted:
+            raise StepInterrupted(self.outcomes(interrupted.rows)) from None
+        with confirmed(results):
+            return self._wait(cluster, results, until) if self.timeout_ms > 0 else results
 
-    def _wait(
-        self, results: Outcomes, visible: Callable[[MetadataScan, str], bool], otherwise: str
-    ) -> Outcomes:
+    def _wait(self, cluster: Cluster, results: Outcomes, until: float) -> Outcomes:
+        items = {item.name: item for item in self.items}
         waiting = {change.resource.name: change for change in results.values}
-        while self._waits and waiting:
+        while waiting:
             try:
-                seen = scan(self._cluster, list(waiting))
+                seen = scan(cluster, list(waiting))
             except ShellError as error:  # the change is made: only reading it back failed
-                return _late(
-                    results,
-                    waiting.values(),
-                    f"was changed, but could not be read back: {error.message}",
-                )
-            for name in [name for name in waiting if visible(seen, name)]:
+                why = f"was changed, but could not be read back: {error.message}"
+                return _late(results, waiting.values(), why)
+            for name in [name for name in waiting if self.is_visible(seen, items[name])]:
                 del waiting[name]
-            if waiting and time.monotonic() > self._until:
-                return _late(results, waiting.values(), otherwise)
+            if waiting and time.monotonic() > until:
+                return _late(results, waiting.values(), self.late)
             if waiting:
                 time.sleep(LOCAL_POLL_S)
         return results
-
-
-def validated(results: Outcomes) -> Outcomes:
-    """The outcomes of a validation, without those that failed for an exhausted quota only."""
-    return Results(
-        results.values,
-        {
-            c: failure
-            for c, failure in results.failures.items()
-            if failure.code != THROTTLING_QUOTA_EXCEEDED
-        },
-    )
 
 
 def _late(results: Outcomes, changes: Iterable[Change], what: str) -> Outcomes:
@@ -208,22 +232,6 @@ def _late(results: Outcomes, changes: Iterable[Change], what: str) -> Outcomes:
     return results
 
 
-def by_name(answer: tuple[int, Rows]) -> dict[str, Any]:
-    """The rows of a response, given with its throttle time, by topic."""
-    _, rows = answer
-    return {row.name: row for row in rows}
-
-
-def by_topic(changes: Iterable[Change], rows: Mapping[str, Any], operation: str) -> Outcomes:
-    """The outcome of each change by the row or Failure of its topic. `operation` is required on
-    the topic."""
-    topics = [change.resource for change in changes]
-    return Results.of(
-        changes,
-        (row_failure(rows.get(t.name), t, requires=f"{operation} on {t}", see=t) for t in topics),
-    )
-
-
 _PARTITIONS_BY_DEFAULT = 10  # an estimate, used if the broker decides
 
 
@@ -236,66 +244,51 @@ def records_of(new: NewTopic) -> int:
 # -- create ----------------------------------------------------------------------------------------
 
 
-class CreateTopics(Struct, BaseStep, frozen=True):
-    """One CreateTopics request (KIP-4, API key 19).
+class CreateTopics(TopicsStep[NewTopic], frozen=True):
+    """One CreateTopics request (KIP-4, API key 19). Done when every partition has a leader."""
 
-    `timeout_ms` bounds the wait until every partition has a leader; zero or less does not wait. The
-    broker then gets the default timeout, as Kafka 4.x creates nothing within a timeout of 0.
-    """
-
-    topics: tuple[NewTopic, ...]
-    timeout_ms: int = CHANGE_MS
     min_isr: str = ""  # the default of the cluster, if the controller returned it
     validates = True
+    operation = "CREATE"
+    late = "was created, but a partition has no leader yet"
 
     @property
     def changes(self) -> tuple[Change, ...]:
         return tuple(
-            Change(Resource("topic", new.name), "create", after=_shape(new)) for new in self.topics
+            Change(Resource("topic", new.name), "create", after=_shape(new)) for new in self.items
         )
 
     def resolved(self, cluster: Cluster) -> CreateTopics:
         return with_defaults(self, cluster)
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+    @property
+    def versions(self) -> tuple[int | None, int | None]:
+        return 4 if any(map(has_default, self.items)) else 1, None
+
+    def request(self, items: Sequence[NewTopic], timeout_ms: int, validate_only: bool) -> Any:
         from kafka.protocol.admin import CreateTopicsRequest
 
-        timeout = Timeout(cluster, self.timeout_ms)
-        by_default = any(map(has_default, self.topics))
-
-        def ask(topics: Sequence[NewTopic]) -> tuple[int, Rows]:
-            request = CreateTopicsRequest(
-                topics=[creatable(CreateTopicsRequest, new) for new in topics],
-                timeout_ms=timeout.broker_ms,
-                validate_only=validate_only,
-            )
-            response = cluster.send(
-                request,
-                to=CONTROLLER,
-                lowest=4 if by_default else 1,
-                timeout=timeout.begin(),
-            )
-            return getattr(response, "throttle_time_ms", 0), response.topics
-
-        if validate_only:
-            return validated(by_topic(self.changes, by_name(ask(self.topics)), "CREATE"))
-        results = send_items(cluster, self.topics, ask, lambda rows: _created(self.changes, rows))
-        return timeout.wait(
-            results,
-            lambda seen, name: name in seen and not seen.summary(name).offline,
-            "was created, but a partition has no leader yet",
+        return CreateTopicsRequest(
+            topics=[creatable(CreateTopicsRequest, new) for new in items],
+            timeout_ms=timeout_ms,
+            validate_only=validate_only,
         )
 
+    def rows(self, response: Any) -> Rows:
+        return list(response.topics)
 
-def _created(changes: Sequence[Change], rows: Mapping[str, Any]) -> Outcomes:
-    """The outcome of each creation, with the IDs of the new topics."""
-    ids = {
-        name: _id_note(format_uuid(row.topic_id.bytes))
-        for name, row in rows.items()
-        if getattr(row, "topic_id", None)  # since Kafka 2.8
-    }
-    results = by_topic(changes, rows, "CREATE")
-    return results.map(lambda each: replace(each, note=ids.get(each.resource.name, "")))
+    def outcomes(self, rows: Mapping[str, Any]) -> Outcomes:
+        """The outcome of each creation, with the IDs of the new topics."""
+        ids = {
+            name: _id_note(format_uuid(row.topic_id.bytes))
+            for name, row in rows.items()
+            if getattr(row, "topic_id", None)  # since Kafka 2.8
+        }
+        results = super().outcomes(rows)
+        return results.map(lambda each: replace(each, note=ids.get(each.resource.name, "")))
+
+    def is_visible(self, seen: MetadataScan, item: NewTopic) -> bool:
+        return item.name in seen and not seen.summary(item.name).offline
 
 
 def _id_note(topic_id: str) -> str:
@@ -326,14 +319,14 @@ def spell_configs(configs: Iterable[tuple[str, str]]) -> list[str]:
 # -- delete ----------------------------------------------------------------------------------------
 
 
-class DeleteTopics(Struct, BaseStep, frozen=True):
+class DeleteTopics(TopicsStep[Topic], frozen=True):
     """One DeleteTopics request (KIP-4, KIP-516, API key 20), by topic ID if topics have one.
 
     A topic that was deleted and created again since has another ID and is not deleted.
     """
 
-    topics: tuple[Topic, ...]
-    timeout_ms: int = CHANGE_MS
+    operation = "DELETE"
+    late = "was deleted, but brokers still list it"
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -346,49 +339,46 @@ class DeleteTopics(Struct, BaseStep, frozen=True):
                 note=_id_note(topic.id) if topic.id else "",
                 reversible=False,
             )
-            for topic in self.topics
+            for topic in self.items
         )
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+    @property
+    def _by_id(self) -> bool:
+        return all(topic.id for topic in self.items)
+
+    @property
+    def versions(self) -> tuple[int | None, int | None]:
+        return (6, 6) if self._by_id else (0, 5)
+
+    def request(self, items: Sequence[Topic], timeout_ms: int, validate_only: bool) -> Any:
         from kafka.protocol.admin import DeleteTopicsRequest
 
-        timeout = Timeout(cluster, self.timeout_ms)
-        ids = {topic.name: topic.id for topic in self.topics}
-        names = {topic_id: name for name, topic_id in ids.items()}
-        by_id = all(ids.values())
         state = DeleteTopicsRequest.DeleteTopicState
-
-        def ask(topics: Sequence[Topic]) -> tuple[int, Rows]:
-            request = DeleteTopicsRequest(
-                topics=[state(name=None, topic_id=uuid_of(each.id)) for each in topics if by_id],
-                topic_names=[each.name for each in topics],
-                timeout_ms=timeout.broker_ms,
-            )
-            answer = cluster.send(
-                request,
-                to=CONTROLLER,
-                lowest=6 if by_id else 0,
-                highest=6 if by_id else 5,
-                timeout=timeout.begin(),
-            )
-            for row in answer.responses:
-                if by_id:
-                    row.name = names.get(format_uuid(row.topic_id.bytes), row.name)
-            return getattr(answer, "throttle_time_ms", 0), answer.responses
-
-        def deleted(rows: Mapping[str, Any]) -> Outcomes:
-            results = by_topic(self.changes, rows, "DELETE")
-            for change, failure in results.failures.items():
-                if failure.code == UNKNOWN_TOPIC_ID:
-                    results.failures[change] = _already_deleted(change.resource.name, ids)
-            return results
-
-        results = send_items(cluster, self.topics, ask, deleted)
-        return timeout.wait(
-            results,
-            lambda seen, name: name not in seen or seen.summary(name).id not in ("", ids[name]),
-            "was deleted, but brokers still list it",
+        by_id = self._by_id
+        return DeleteTopicsRequest(
+            topics=[state(name=None, topic_id=uuid_of(each.id)) for each in items if by_id],
+            topic_names=[each.name for each in items],
+            timeout_ms=timeout_ms,
         )
+
+    def rows(self, response: Any) -> Rows:
+        rows = list(response.responses)
+        if self._by_id:
+            names = {topic.id: topic.name for topic in self.items}
+            for row in rows:
+                row.name = names.get(format_uuid(row.topic_id.bytes), row.name)
+        return rows
+
+    def outcomes(self, rows: Mapping[str, Any]) -> Outcomes:
+        results = super().outcomes(rows)
+        ids = {topic.name: topic.id for topic in self.items}
+        for change, failure in results.failures.items():
+            if failure.code == UNKNOWN_TOPIC_ID:
+                results.failures[change] = _already_deleted(change.resource.name, ids)
+        return results
+
+    def is_visible(self, seen: MetadataScan, item: Topic) -> bool:
+        return item.name not in seen or seen.summary(item.name).id not in ("", item.id)
 
 
 def _already_deleted(name: str, ids: dict[str, str]) -> Failure:
@@ -425,12 +415,12 @@ class Growth(Struct, frozen=True):
         )
 
 
-class CreatePartitions(Struct, BaseStep, frozen=True):
+class CreatePartitions(TopicsStep[Growth], frozen=True):
     """One CreatePartitions request (KIP-195, API key 37)."""
 
-    growths: tuple[Growth, ...]
-    timeout_ms: int = CHANGE_MS
     validates = True
+    operation = "ALTER"
+    late = "has its new partitions, but one has no leader yet"
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -440,13 +430,13 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
                 note=f"new on {format_assignment(growth.placed)}" if growth.placed else "",
                 reversible=False,
             )
-            for growth in self.growths
+            for growth in self.items
         )  # fmt: skip
 
     def reread(self, cluster: Cluster) -> CreatePartitions:
-        now = scan(cluster, [growth.name for growth in self.growths])
+        now = scan(cluster, [growth.name for growth in self.items])
         growths = []
-        for growth in self.growths:
+        for growth in self.items:
             if growth.name not in now:
                 raise ShellError(
                     f"topic {growth.name} was deleted while waiting for confirmation",
@@ -457,40 +447,29 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
             growths.append(Growth(growth.name, before, growth.after, growth.placed))
         return CreatePartitions(tuple(growths), self.timeout_ms)
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+    def request(self, items: Sequence[Growth], timeout_ms: int, validate_only: bool) -> Any:
         from kafka.protocol.admin import CreatePartitionsRequest
 
         kind = CreatePartitionsRequest.CreatePartitionsTopic
-        timeout = Timeout(cluster, self.timeout_ms)
-
-        def ask(growths: Sequence[Growth]) -> tuple[int, Rows]:
-            request = CreatePartitionsRequest(
-                topics=[
-                    kind(
-                        name=growth.name,
-                        count=growth.after,
-                        assignments=[
-                            kind.CreatePartitionsAssignment(broker_ids=list(replicas))
-                            for replicas in growth.placed
-                        ]
-                        or None,
-                    )
-                    for growth in growths
-                ],
-                timeout_ms=timeout.broker_ms,
-                validate_only=validate_only,
-            )
-            answer = cluster.send(request, to=CONTROLLER, timeout=timeout.begin())
-            return answer.throttle_time_ms, answer.results
-
-        if validate_only:
-            return validated(by_topic(self.changes, by_name(ask(self.growths)), "ALTER"))
-        results = send_items(
-            cluster, self.growths, ask, lambda rows: by_topic(self.changes, rows, "ALTER")
+        return CreatePartitionsRequest(
+            topics=[
+                kind(
+                    name=growth.name,
+                    count=growth.after,
+                    assignments=[
+                        kind.CreatePartitionsAssignment(broker_ids=list(replicas))
+                        for replicas in growth.placed
+                    ]
+                    or None,
+                )
+                for growth in items
+            ],
+            timeout_ms=timeout_ms,
+            validate_only=validate_only,
         )
-        wanted = {growth.name: growth for growth in self.growths}
-        return timeout.wait(
-            results,
-            lambda seen, name: name in seen and wanted[name].is_visible(seen),
-            "has its new partitions, but one has no leader yet",
-        )
+
+    def rows(self, response: Any) -> Rows:
+        return list(response.results)
+
+    def is_visible(self, seen: MetadataScan, item: Growth) -> bool:
+        return item.name in seen and item.is_visible(seen)

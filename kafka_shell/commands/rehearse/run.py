@@ -253,11 +253,11 @@ def placed_by(lines: Sequence[RehearsedLine], before: State) -> dict[str, int]:
         done = {each.change.resource.name for each in outcome.changes if each.status == "done"}
         for step in outcome.plan.steps:
             if isinstance(step, CreateTopics):
-                placed |= {new.name: len(new.assignment) for new in step.topics if new.name in done}
+                placed |= {new.name: len(new.assignment) for new in step.items if new.name in done}
             elif isinstance(step, CreatePartitions):
                 placed |= {
                     each.name: each.after
-                    for each in step.growths
+                    for each in step.items
                     if each.placed and each.name in done and placed.get(each.name) == each.before
                 }
     return placed
