@@ -72,12 +72,13 @@ class Cluster:
         change: bool | None = None,
         check: bool = True,
         timeout: float | None = None,
+        requires: str = "",
     ) -> Any:
         """Send one request and return its response message. See Call for the other parameters.
 
         Raises ShellError for connection errors, at the deadline, and for the response's error code.
         """
-        call = Call(request, to, lowest, highest, change, check, timeout)
+        call = Call(request, to, lowest, highest, change, check, timeout, requires)
         (job,) = self._drive([call])
         if job.error is not None:
             raise job.error

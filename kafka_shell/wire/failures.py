@@ -98,16 +98,6 @@ def requiring(why: Failure, requires: str) -> Failure:
     return replace(why, hint=f"Requires {requires}.", requires=requires)
 
 
-def needing(error: ShellError, requires: str) -> ShellError:
-    """The error, which names this permission if it is an authorization error."""
-    return as_error(requiring(as_failure(error), requires)) if is_denied(error) else error
-
-
-def is_denied(error: ShellError) -> bool:
-    """Whether it is an authorization error."""
-    return getattr(error, "kafka_code", None) in AUTHORIZATION
-
-
 def failure_of_rest(error: ShellError | KeyboardInterrupt, *, received: bool) -> Failure:
     """The failure of the items whose request raised this error. Raises the error if no outcome of
     others was `received` before: then it is that of the whole step."""

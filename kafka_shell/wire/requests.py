@@ -315,7 +315,8 @@ class Call(Struct, frozen=True):
     `request` is a kafka-python message or a RawRequest; None only connects, and the result is the
     Link. `lowest` and `highest` limit the versions. `change` says whether it may alter the cluster;
     the default depends on the API key. Without `check`, a response with an error code is a result,
-    not an error. `timeout` (seconds) limits this call.
+    not an error. `timeout` (seconds) limits this call. `requires` is the permission that the API
+    requires: `ALTER on the cluster`.
     """
 
     request: Any
@@ -325,6 +326,7 @@ class Call(Struct, frozen=True):
     change: bool | None = None
     check: bool = True
     timeout: float | None = None
+    requires: str = ""
 
     def versions(self, request: Request) -> tuple[int, int]:
         """The lowest and highest version to use."""

@@ -572,7 +572,8 @@ class Runner:
             self._forget_route(job, retriable)
             self._retry(job, error_name(retriable))
         elif code:
-            job.fail(as_error(failure(code, message, about=job.request.name)))
+            about, requires = job.request.name, job.call.requires
+            job.fail(as_error(failure(code, message, about=about, requires=requires)))
         else:
             job.finish(response)
 
@@ -704,7 +705,9 @@ class Runner:
             self._retry(job, error_name(row.error_code))
         else:
             about = str(to).partition(" of ")[2]
-            job.fail(as_error(failure(row.error_code, row.error_message, about=about)))
+            requires = job.call.requires
+            why = failure(row.error_code, row.error_message, about=about, requires=requires)
+            job.fail(as_error(why))
 
 
 class CallsInFlight:

@@ -23,7 +23,7 @@ from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import ConfigType, convert_unit
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import INVALID_REQUEST, UNSUPPORTED_VERSION
-from kafka_shell.wire.failures import BrokerError, as_error, failure, needing
+from kafka_shell.wire.failures import as_error, failure
 from kafka_shell.wire.frames import Reader, count, string
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import ANY, Call, Node, RawRequest, Target
@@ -346,13 +346,11 @@ def list_resources(cluster: Cluster, kind: ResourceType) -> list[str]:
         return [str(broker.id) for broker in cluster.brokers(refresh=True)]
     from kafka.protocol.admin import ListConfigResourcesRequest as Request
 
-    try:
-        if kind is ResourceType.CLIENT_METRICS and not cluster.supports(Request, 1):
-            response = cluster.send(Request(), highest=0)
-        else:
-            response = cluster.send(Request(resource_types=[int(kind)]), lowest=1)
-    except BrokerError as error:
-        raise needing(error, "DESCRIBE_CONFIGS on the cluster") from None
+    requires = "DESCRIBE_CONFIGS on the cluster"
+    if kind is ResourceType.CLIENT_METRICS and not cluster.supports(Request, 1):
+        response = cluster.send(Request(), highest=0, requires=requires)
+    else:
+        response = cluster.send(Request(resource_types=[int(kind)]), lowest=1, requires=requires)
     return sorted(row.resource_name for row in response.config_resources)
 
 

@@ -27,7 +27,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.coordinators import GroupApi, ask
 from kafka_shell.wire.error_codes import UNKNOWN_MEMBER_ID
-from kafka_shell.wire.failures import failure, needing
+from kafka_shell.wire.failures import failure
 from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 
 _BY_MEMBER = 3  # LeaveGroup supports several members, and static ones, since v3 (Kafka 2.4)
@@ -206,10 +206,8 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
             ],
         )
         to = Coordinator(CoordinatorKind.GROUP, self.group)
-        try:
-            response = cluster.send(request, to=to, lowest=_BY_MEMBER)
-        except ShellError as error:
-            raise needing(error, f"READ on group {self.group}") from None
+        requires = f"READ on group {self.group}"
+        response = cluster.send(request, to=to, lowest=_BY_MEMBER, requires=requires)
         codes = {row.group_instance_id or row.member_id: row.error_code for row in response.members}
         return Results.of(
             self.changes,

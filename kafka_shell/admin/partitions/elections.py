@@ -19,7 +19,7 @@ from kafka_shell.base.units import counted
 from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire import error_codes as codes
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.failures import failure, needing
+from kafka_shell.wire.failures import failure
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.model import Partition
 from kafka_shell.wire.requests import CONTROLLER, response_timeout
@@ -27,6 +27,7 @@ from kafka_shell.wire.rounds import in_requests
 
 _PREFERRED, _UNCLEAN = 0, 1  # election types
 _LEADER, _NO_LEADER = "leader", "none"
+_REQUIRES = "ALTER on the cluster"
 
 Found = Results[Resource, Partition]
 
@@ -59,14 +60,12 @@ class ElectLeaders(FieldsStep[Election], frozen=True):
         return leader != _NO_LEADER if self.unclean else leader == change.after
 
     def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
-        try:
-            response = cluster.send(
-                self._request([election.partition for election in self.items]),
-                to=CONTROLLER,
-                timeout=response_timeout(self.timeout_ms),
-            )
-        except ShellError as error:
-            raise needing(error, "ALTER on the cluster") from None
+        response = cluster.send(
+            self._request([election.partition for election in self.items]),
+            to=CONTROLLER,
+            timeout=response_timeout(self.timeout_ms),
+            requires=_REQUIRES,
+        )
         rows = {
             TopicPartition(topic.topic, row.partition_id): row
             for topic in response.replica_election_results
@@ -289,4 +288,4 @@ def _failure(each: TopicPartition, row: Any) -> Failure | None:
     if row is not None and row.error_code == codes.ELECTION_NOT_NEEDED:
         return None
     resource = each.resource
-    return row_failure(row, resource, requires="ALTER on the cluster", see=resource)
+    return row_failure(row, resource, requires=_REQUIRES, see=resource)

@@ -18,12 +18,10 @@ from kafka_shell.admin.partitions.model import (
 )
 from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.records.offsets import log_ends
-from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.waits import CHANGE_MS, POLL_S, SETTLE_S, VISIBLE_S
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.failures import needing
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.requests import CONTROLLER
 
@@ -47,10 +45,7 @@ def under_way(
 
     request = ListPartitionReassignmentsRequest(timeout_ms=CHANGE_MS, topics=None)
     names = None if topics is None else set(topics)
-    try:
-        response = cluster.send(request, to=CONTROLLER)
-    except ShellError as error:
-        raise needing(error, "DESCRIBE on the cluster") from None
+    response = cluster.send(request, to=CONTROLLER, requires="DESCRIBE on the cluster")
     found = sorted(
         (
             Reassignment(

@@ -21,7 +21,6 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import NO_REASSIGNMENT_IN_PROGRESS
-from kafka_shell.wire.failures import needing
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import CONTROLLER, response_timeout
 from kafka_shell.wire.rounds import in_requests
@@ -182,12 +181,12 @@ def _not_sent(failure: Failure) -> Failure:
 def _send_request(
     cluster: Cluster, moves: Sequence[Move], *, cancel: bool
 ) -> Results[TopicPartition, TopicPartition]:
-    try:
-        response = cluster.send(
-            _request(moves, cancel), to=CONTROLLER, timeout=response_timeout(CHANGE_MS)
-        )
-    except ShellError as error:
-        raise needing(error, "ALTER on the cluster") from None
+    response = cluster.send(
+        _request(moves, cancel),
+        to=CONTROLLER,
+        timeout=response_timeout(CHANGE_MS),
+        requires="ALTER on the cluster",
+    )
     failures = {
         TopicPartition(topic.name, row.partition_index): row_failure(
             row, f"partition {topic.name}:{row.partition_index}"

@@ -32,7 +32,6 @@ from kafka_shell.wire.failures import (
     NEW_LEADER,
     TEMPORARY,
     failure,
-    needing,
 )
 from kafka_shell.wire.requests import Call, Node
 
@@ -475,11 +474,8 @@ class Writer:
         request = InitProducerIdRequest(
             transactional_id=None, transaction_timeout_ms=60_000, producer_id=-1, producer_epoch=-1
         )
-        try:
-            response = self._cluster.send(request, change=False)
-        except ShellError as error:
-            # Since Kafka 2.8: on any topic (KIP-679).
-            raise needing(error, f"WRITE on topic {self.topic}") from None
+        requires = f"WRITE on topic {self.topic}"  # since Kafka 2.8 on any topic (KIP-679)
+        response = self._cluster.send(request, change=False, requires=requires)
         return ProducerId(response.producer_id, response.producer_epoch)
 
 

@@ -21,7 +21,6 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import RESOURCE_NOT_FOUND
-from kafka_shell.wire.failures import BrokerError, needing
 from kafka_shell.wire.requests import CONTROLLER
 from kafka_shell.wire.rounds import in_requests
 
@@ -69,10 +68,7 @@ def _ask(cluster: Cluster, users: Sequence[str] | None) -> Any:
     request = DescribeUserScramCredentialsRequest(
         users=None if users is None else [name(name=user) for user in users]
     )
-    try:
-        return cluster.send(request)
-    except BrokerError as error:
-        raise needing(error, "DESCRIBE on the cluster") from None
+    return cluster.send(request, requires="DESCRIBE on the cluster")
 
 
 # -- alter -----------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterator
-from functools import partial
 from hashlib import sha256
 from hmac import digest
 from typing import Any
@@ -13,7 +12,6 @@ from uuid import uuid4
 import pytest
 from kafka.protocol.admin import AlterUserScramCredentialsRequest
 
-from kafka_shell.admin import steps
 from kafka_shell.admin.users import scram
 from kafka_shell.admin.users.model import NewScramCredential, ScramCredential, ScramMechanism
 from kafka_shell.base.errors import ShellError
@@ -21,7 +19,7 @@ from kafka_shell.base.plans import Effect, Secret, apply
 from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from tests.support.changes import done
 
@@ -80,24 +78,6 @@ def test_a_deletion_that_a_broker_sends_again_is_done(
 
     monkeypatch.setattr(Cluster, "send", twice)
     done(plan, cluster)
-
-
-def test_a_credential_that_was_not_found_but_is_still_listed_was_not_deleted(
-    cluster: Cluster, user: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make(cluster, new(user))
-    plan = scram.plan_delete(cluster, [(user, SHA_256)])
-    send = Cluster.send
-
-    def of_another_mechanism(self: Cluster, request: Any, **how: Any) -> Any:
-        if isinstance(request, AlterUserScramCredentialsRequest):
-            request.deletions[0].mechanism = int(SHA_512)
-        return send(self, request, **how)
-
-    monkeypatch.setattr(Cluster, "send", of_another_mechanism)
-    monkeypatch.setattr(steps, "wait_until_visible", partial(wait_until_visible, seconds=0.1))
-    (why,) = apply(plan, cluster).failures.values()
-    assert why.name == "RESOURCE_NOT_FOUND"
 
 
 def test_a_plan_says_what_is_replaced_and_never_the_password(cluster: Cluster, user: str) -> None:
