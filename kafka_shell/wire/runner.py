@@ -90,6 +90,11 @@ class Job:
             error = ShellError(message, hint=hint, code="not-sent", status=status, see=see)
         self.error, self.done = error, True
 
+    def refuse(self, code: int, message: str | None, about: str) -> None:
+        """Set the error that a broker returned."""
+        requires = self.call.requires
+        self.fail(as_error(failure(code, message, about=about, requires=requires)))
+
 
 def can_use_any_broker(job: Job) -> bool:
     """Whether it can be sent to another broker: a read that any broker can answer, or an unsent
@@ -572,8 +577,7 @@ class Runner:
             self._forget_route(job, retriable)
             self._retry(job, error_name(retriable))
         elif code:
-            about, requires = job.request.name, job.call.requires
-            job.fail(as_error(failure(code, message, about=about, requires=requires)))
+            job.refuse(code, message, job.request.name)
         else:
             job.finish(response)
 
@@ -704,10 +708,7 @@ class Runner:
         elif row.error_code in MOVED:
             self._retry(job, error_name(row.error_code))
         else:
-            about = str(to).partition(" of ")[2]
-            requires = job.call.requires
-            why = failure(row.error_code, row.error_message, about=about, requires=requires)
-            job.fail(as_error(why))
+            job.refuse(row.error_code, row.error_message, str(to).partition(" of ")[2])
 
 
 class CallsInFlight:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.base.errors import UsageError, did_you_mean
 from kafka_shell.base.plans import Effect, Plan
-from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.commands.hints import with_hint
 from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.language import kinds
@@ -45,12 +44,11 @@ def describe_quorum(invocation: Invocation, context: Context) -> Quorum:
 
 def alter_quorum(invocation: Invocation, context: Context) -> Plan:
     """Add and remove voters, one at a time."""
-
     add = [_to_add(invocation, index) for index in range(len(invocation["add"]))]
     remove = [_to_remove(invocation, index) for index in range(len(invocation["remove"]))]
     if invocation["controller-id"] is not None:
         remove.append(_controller(invocation))
-    timeout = timeout_ms(invocation, CHANGE_MS)
+    timeout = timeout_ms(invocation)
     return plan_voters(context.cluster, add, remove, timeout_ms=timeout)
 
 
@@ -146,7 +144,7 @@ def update_features(invocation: Invocation, context: Context) -> Plan:
         context.cluster,
         requested,
         unsafe=invocation["unsafe"],
-        timeout_ms=timeout_ms(invocation, CHANGE_MS),
+        timeout_ms=timeout_ms(invocation),
     )
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.plans import Effect, Plan, Resource
 from kafka_shell.base.results import Results
-from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.commands import select
 from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.language import kinds
@@ -28,8 +27,8 @@ def elect_preferred(invocation: Invocation, context: Context) -> Plan:
     chosen = _selected(invocation, context)
     if chosen is None:
         everywhere = elections.misplaced(context.cluster)
-        return elections.plan_preferred(everywhere, named=False, timeout_ms=_timeout(invocation))
-    return elections.plan_preferred(chosen, timeout_ms=_timeout(invocation))
+        return elections.plan_preferred(everywhere, named=False, timeout_ms=timeout_ms(invocation))
+    return elections.plan_preferred(chosen, timeout_ms=timeout_ms(invocation))
 
 
 def elect_leaders(invocation: Invocation, context: Context) -> Plan:
@@ -40,7 +39,7 @@ def elect_leaders(invocation: Invocation, context: Context) -> Plan:
         return elect_preferred(invocation, context)
     chosen = _selected(invocation, context)
     found = elections.leaderless(context.cluster) if chosen is None else chosen
-    return elections.plan_unclean(found, timeout_ms=_timeout(invocation))
+    return elections.plan_unclean(found, timeout_ms=timeout_ms(invocation))
 
 
 def verify_preferred(invocation: Invocation, context: Context) -> ElectionStatus | NoRows:
@@ -65,11 +64,6 @@ def _selected(invocation: Invocation, context: Context) -> Results[Resource, Par
     if invocation["topic"]:
         return select.partitions(invocation, context.cluster)
     return None
-
-
-def _timeout(invocation: Invocation) -> int:
-
-    return timeout_ms(invocation, CHANGE_MS)
 
 
 def _partitions(default: str) -> Argument:

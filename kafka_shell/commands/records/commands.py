@@ -9,7 +9,6 @@ from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.plans import Effect, Plan, Resource
 from kafka_shell.base.results import Results
-from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.commands import select
 from kafka_shell.commands.records.read_records import (
     ISOLATION_LEVELS,
@@ -122,7 +121,7 @@ def delete_records(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.records import delete as records
 
     cluster = context.cluster
-    timeout = timeout_ms(invocation, CHANGE_MS)
+    timeout = timeout_ms(invocation)
     if invocation["offset-json-file"]:
         from kafka_shell.admin.partitions.partition_files import read_offsets
 

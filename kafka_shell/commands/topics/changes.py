@@ -15,7 +15,6 @@ from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quote
 from kafka_shell.base.units import to_path
-from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.commands import select
 from kafka_shell.commands.configs.commands import alter, pointing_at_keys
 from kafka_shell.commands.configs.kinds import CONFIG_KEYS, CONFIG_PAIR
@@ -110,7 +109,7 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
     if invocation["if-not-exists"]:
         existing = metadata_scan.scan(context.cluster, [new.name for new in checked])
         checked = [new for new in checked if new.name not in existing]
-    plan = topic_changes.plan_create(checked, timeout_ms=_timeout(invocation))
+    plan = topic_changes.plan_create(checked, timeout_ms=timeout_ms(invocation))
     return _with_acls(plan, checked, invocation, context.cluster)
 
 
@@ -231,11 +230,6 @@ def _new_topic(
     )
 
 
-def _timeout(invocation: Invocation) -> int:
-
-    return timeout_ms(invocation, CHANGE_MS)
-
-
 def alter_topic(invocation: Invocation, context: Context) -> Plan:
     """Add partitions, change the replication factor, set and delete configs."""
     from kafka_shell.admin.topics import change as topic_changes
@@ -260,7 +254,7 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
                 names,
                 len(assignment) if count is None else count,
                 assignment=assignment,
-                timeout_ms=_timeout(invocation),
+                timeout_ms=timeout_ms(invocation),
             )
         )
     alterations = [
@@ -287,7 +281,7 @@ def delete_topic(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.topics import change as topic_changes
 
     names = select.topics_to_change(invocation, context)
-    plan = topic_changes.plan_delete(context.cluster, names, timeout_ms=_timeout(invocation))
+    plan = topic_changes.plan_delete(context.cluster, names, timeout_ms=timeout_ms(invocation))
     if invocation["if-exists"]:
         return plan.without_refused("UNKNOWN_TOPIC_OR_PARTITION")
     return plan
