@@ -88,21 +88,16 @@ class Settings(Struct, frozen=True):
     def describe(self) -> tuple[Setting, ...]:
         """Every setting, including defaults."""
         connection = self.connection
+        own = ("theme", "output", "editing-mode", "pager", "refresh")
         values = {
             "profile": self.profile,
             BOOTSTRAP: ",".join(map(str, connection.bootstrap)),
             "security.protocol": connection.security_protocol,
             "guard": self.guard,
             "color": self.color,
-            "theme": self.theme,
-            "output": self.output,
-            "editing-mode": self.editing_mode,
-            "pager": self.pager,
-            "refresh": self.refresh,
+            **{name: getattr(self, name.replace("-", "_")) for name in own},
         }
-        defaults = {
-            "theme": "", "output": "table", "editing-mode": "emacs", "pager": "2", "refresh": "off"
-        }  # fmt: skip
+        defaults = {name: getattr(Settings(), name.replace("-", "_")) for name in own}
         rows = {
             name: Setting(
                 name, value, "default" if defaults.get(name, value) == value else "this session"

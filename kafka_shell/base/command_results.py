@@ -18,9 +18,11 @@ class NoRows(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """A text that is printed as is in every format. `failures` are parts that it lacks."""
+    """A text that is printed as is in every format, on a terminal in the colors of its language.
+    `failures` are parts that it lacks."""
 
     text: str
+    language: str = ""
     failures: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -32,10 +34,13 @@ class Document(Struct, frozen=True):
 class StreamedOutput(Iterator[object]):
     """Output that arrives in pieces, the same in every format: text and bytes, which are printed as
     is, and lists of lines (output.text). `failures` are what it lacks; more may be added while it
-    is read."""
+    is read. `language` is that of text, for colors."""
 
-    def __init__(self, pieces: Iterable[object], failures: Mapping[Any, Any]) -> None:
+    def __init__(
+        self, pieces: Iterable[object], failures: Mapping[Any, Any], language: str = ""
+    ) -> None:
         self._pieces = iter(pieces)
+        self.language = language
         self.failures = failures
 
     def __next__(self) -> object:

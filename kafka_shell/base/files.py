@@ -51,7 +51,14 @@ def read_text(file: str | Path, *, largest: int = MAX_SIZE) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise bad_file(file, "is not UTF-8 text", line=line) from None
+        raise bad_file(file, "is not UTF-8 text", hint="Save it as UTF-8.", line=line) from None
+
+
+def shipped_folder(name: str) -> Path:
+    """A folder of files of the program: in the installed package, or in a checkout."""
+    package = Path(__file__).parent.parent
+    inside = package / "data" / name
+    return inside if inside.is_dir() else package.parent / name
 
 
 def read_toml(path: Path) -> tuple[str, dict[str, Any]]:

@@ -338,7 +338,7 @@ def classify(text: str, registry: Registry, *, depth: int = 0) -> Classified:
     """Return (span, class) of each part, in order and without overlaps. Never raises.
 
     Classes: command, unknown-command, option, unknown-option, value, number, string, pattern,
-    operator, comment, shell, error.
+    operator, comment, shell, sql, error.
     """
     if len(text) > LONGEST_COLORED or depth > DEEPEST:
         return []
@@ -438,7 +438,8 @@ def _value(use: Use) -> Classified:
         ]
     if parameter.kind.pattern and is_pattern(use.value):
         return [(span, "pattern")]
-    return [(span, "string" if word.quoted else _plain(use.value))]
+    quoted = "sql" if parameter.kind.name == "sql" else "string"
+    return [(span, quoted if word.quoted else _plain(use.value))]
 
 
 def _is_valid(use: Use) -> bool:

@@ -441,17 +441,12 @@ def _csv_cell(data: Data) -> str:
     if isinstance(data, dict) or (
         isinstance(data, list) and any(isinstance(item, dict | list) for item in data)
     ):
-        return _json_encode()(data)
+        import json
+
+        return json.dumps(data, ensure_ascii=False)
     if isinstance(data, list):
         return ",".join(_csv_cell(item) for item in data)
     return str(data)
-
-
-@cache
-def _json_encode() -> Callable[[Data], str]:
-    import json
-
-    return json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _csv_line(cells: Sequence[str], options: EncodingOptions) -> str:

@@ -455,7 +455,7 @@ def _field(change: Change, mixed: bool) -> Text:
         return line + (f": {after}" if after else "") + _remarks(change)
     if before and (after or sign):
         role: Role = "added" if sign != "delete" else "removed"
-        line = line + f": {before} -> " + text(after or REMOVED, role)
+        line = line + ": " + text(before, "removed") + " -> " + text(after or REMOVED, role)
     elif after:
         line = line + ": " + text(after, "added")
     if change.before is None and change.effective is not None and change.source:

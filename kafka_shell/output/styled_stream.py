@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, TextIO
 
 from kafka_shell.base.text import escape, is_printable, printable
 from kafka_shell.output.terminal import draw, terminal_size
-from kafka_shell.output.text import ELLIPSIS, Role, Text, rstrip
+from kafka_shell.output.text import ELLIPSIS, LANGUAGES, Role, Text, rstrip
 
 if TYPE_CHECKING:
     from kafka_shell.output.theme import Depth, Theme
@@ -75,6 +76,7 @@ class StyledStream:
         self.before = before
         self.depth: Depth = depth
         self.may_close = False
+        self._theme = theme
         self._codes: dict[Role, str] = theme.codes(depth) if theme is not None and depth else {}
         self._encoding = getattr(stream, "encoding", None) or "utf-8"
         self.unicode = self._encoding.lower().replace("-", "") in ("utf8", "utf16", "utf32")
@@ -101,13 +103,26 @@ class StyledStream:
         if not codes:
             return line.plain
         return "".join(
-            f"\x1b[{code}m{part}\x1b[0m" if (code := codes.get(role)) and part else part
+            f"\x1b[{code}m{part}\x1b[0m"
+            if (code := codes.get(role)) and part
+            else (self._in_language(part, role) if role in LANGUAGES else part)
             for role, part in line.parts
         )
 
-    def raw(self, characters: str) -> None:
-        """Print text as is; on a terminal, without control sequences."""
-        self.draw(printable(characters) if self.terminal else characters)
+    @cached_property
+    def _in_language(self) -> Callable[[str, str], str]:
+        """Adds the colors of a language to printable text, if colors are on."""
+        if self._theme is None or not self.depth:
+            return lambda source, language: source
+        from kafka_shell.output.syntax import Syntax
+
+        return Syntax(self._theme, self.depth)
+
+    def raw(self, characters: str, language: str = "") -> None:
+        """Print text as is; on a terminal, without control sequences, in the colors of a
+        language."""
+        characters = printable(characters) if self.terminal else characters
+        self.draw(self._in_language(characters, language) if language else characters)
 
     def binary(self, data: bytes) -> None:
         """Write bytes as is; on a terminal, as text without control sequences."""

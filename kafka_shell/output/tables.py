@@ -15,17 +15,16 @@ Cell = Text | str | int | None
 GAP = "  "
 NOTHING = Text((("dim", "-"),))
 NAME = 16  # names are not wrapped to fewer cells
-_MOST_LINES = 4  # of a heading
 
 
 class Column(Struct, frozen=True):
     """A column and the function that returns its cell of a row. None and "" are printed as `-`.
 
-    If the terminal is too narrow, headings are broken at hyphens into two lines. Then columns with
-    `overflow="drop"` are dropped, last first, and a line below the table names them. Then headings
-    are broken further, and columns with `overflow` "cut", "cut-start" or "wrap" are narrowed, but
-    not below their heading or `least`. If there are none, other left-aligned columns but keys are
-    narrowed, widest first: names are wrapped, other text is cut.
+    If the terminal is too narrow, headings are broken at hyphens. Then columns with
+    `overflow="drop"` are dropped, last first, and a line below the table names them. Then columns
+    with `overflow` "cut", "cut-start" or "wrap" are narrowed, but not below their heading or
+    `least`. If there are none, other left-aligned columns but keys are narrowed, widest first:
+    names are wrapped, other text is cut.
     """
 
     heading: str
@@ -105,7 +104,7 @@ def lay_out(
     ] or list(columns[:1])
     contents = [max([0, *(cell_of(column, row).width for row in rows)]) for column in kept]
     dropped = _drop_columns(kept, contents, width) if width is not None else []
-    widths = _break_headings(kept, contents, width, _MOST_LINES)
+    widths = _widths(kept, contents, width)
     if width is not None and _excess(widths, width) > 0:
         _narrow(kept, widths, width)
     return Layout(tuple(kept), tuple(widths), tuple(dropped))
@@ -163,7 +162,7 @@ def _drop_columns(columns: list[Column], contents: list[int], room: int) -> list
     """Drop columns until the table fits, as far as possible; return them in order."""
     dropped: list[Column] = []
     for index in reversed(range(1, len(columns))):
-        if _excess(_break_headings(columns, contents, room, 2), room) <= 0:
+        if _excess(_widths(columns, contents, room), room) <= 0:
             break
         if columns[index].overflow == "drop":
             dropped.insert(0, columns.pop(index))
@@ -171,36 +170,16 @@ def _drop_columns(columns: list[Column], contents: list[int], room: int) -> list
     return dropped
 
 
-def _break_headings(
-    columns: Sequence[Column], contents: Sequence[int], room: int | None, most: int
-) -> list[int]:
-    """The widths of the columns, with headings broken into at most this many lines if needed.
-
-    All are broken into two lines before one is broken into three, those that save most first.
-    """
-    widths = [
-        max(len(column.heading), content) for column, content in zip(columns, contents, strict=True)
-    ]
-    if room is None or _excess(widths, room) <= 0:
-        return widths
-    for lines in range(2, most + 1):
-        least = [
-            max(_heading_width(column.heading, lines), content)
-            for column, content in zip(columns, contents, strict=True)
+def _widths(columns: Sequence[Column], contents: list[int], room: int | None) -> list[int]:
+    """The widths of the columns; if the table is too wide, its headings are broken."""
+    for width_of in (len, lambda heading: max(map(len, _pieces(heading)))):
+        widths = [
+            max(width_of(column.heading), cells)
+            for column, cells in zip(columns, contents, strict=True)
         ]
-        for index in sorted(range(len(widths)), key=lambda each: least[each] - widths[each]):
-            if _excess(widths, room) <= 0:
-                return widths
-            widths[index] = least[index]
+        if room is None or _excess(widths, room) <= 0:
+            break
     return widths
-
-
-def _heading_width(heading: str, lines: int) -> int:
-    """The width that a heading takes on this many lines."""
-    longest = max(map(len, _pieces(heading)))
-    return next(
-        room for room in range(longest, len(heading) + 1) if len(_broken(heading, room)) <= lines
-    )
 
 
 def _narrow(columns: list[Column], widths: list[int], room: int) -> None:

@@ -29,7 +29,12 @@ Role = Literal[
     "hint",
     "pointer",
     "name",
+    "json",
+    "yaml",
+    "xml",
+    "properties",
 ]
+LANGUAGES: tuple[Role, ...] = ("json", "yaml", "xml", "properties")  # colored by output.syntax
 
 ELLIPSIS = "…"
 
@@ -144,19 +149,11 @@ def rstrip(line: Text) -> Text:
     """The line without spaces at its end."""
     if line.parts and line.parts[-1][1][-1:] not in ("", " "):
         return line
-    parts = list(line.parts)
-    while parts:
-        role, last = parts.pop()
-        stripped = last.rstrip(" ")
-        if stripped:
-            parts.append((role, stripped))
-            break
-    return Text(tuple(parts))
+    return _split_at(line, len(line.plain.rstrip(" ")))[0]
 
 
 def _lstrip(line: Text) -> Text:
-    spaces = len(line.plain) - len(line.plain.lstrip(" "))
-    return _split_at(line, spaces)[1] if spaces else line
+    return _split_at(line, len(line.plain) - len(line.plain.lstrip(" ")))[1]
 
 
 def _places(plain: str, cells: int) -> Iterator[tuple[int, int]]:
@@ -218,12 +215,5 @@ def _split(line: Text, cells: int) -> tuple[Text, Text]:
 
 
 def _split_at(line: Text, index: int) -> tuple[Text, Text]:
-    head: list[tuple[Role, str]] = []
-    tail: list[tuple[Role, str]] = []
-    for role, part in line.parts:
-        if index > 0:
-            head.append((role, part[:index]))
-        if len(part) > max(index, 0):
-            tail.append((role, part[max(index, 0) :]))
-        index -= len(part)
-    return Text(tuple(head)), Text(tuple(tail))
+    head, tail = _slices(line, ((0, index), (index, len(line.plain))))
+    return head, tail

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import dist
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from msgspec import Struct, field
 
 from kafka_shell.base.errors import ShellError, near_miss
-from kafka_shell.base.files import bad_file, read_toml, toml_line
+from kafka_shell.base.files import bad_file, read_toml, shipped_folder, toml_line
+from kafka_shell.base.structs import replace
 from kafka_shell.output.terminal import is_dumb
-from kafka_shell.output.text import Role
+from kafka_shell.output.text import LANGUAGES, Role
 
 # Convert prompt_toolkit style strings ("bold #rrggbb bg:#rrggbb") to SGR codes.
 
-Depth = Literal[0, 16, 256, 16777216]
+Depth = Literal[0, 256, 16777216]
 Color = tuple[int, int, int]
 
 ATTRIBUTES = {
@@ -27,26 +29,12 @@ ATTRIBUTES = {
     "reverse": "7",
     "strike": "9",
 }
-NAMED: dict[str, Color] = {
-    "ansiblack": (0, 0, 0),
-    "ansired": (205, 0, 0),
-    "ansigreen": (0, 205, 0),
-    "ansiyellow": (205, 205, 0),
-    "ansiblue": (0, 0, 238),
-    "ansimagenta": (205, 0, 205),
-    "ansicyan": (0, 205, 205),
-    "ansigray": (229, 229, 229),
-    "ansibrightblack": (127, 127, 127),
-    "ansibrightred": (255, 0, 0),
-    "ansibrightgreen": (0, 255, 0),
-    "ansibrightyellow": (255, 255, 0),
-    "ansibrightblue": (92, 92, 255),
-    "ansibrightmagenta": (255, 0, 255),
-    "ansibrightcyan": (0, 255, 255),
-    "ansiwhite": (255, 255, 255),
-}
-# (hue in degrees, ANSI color): red, yellow, green, cyan, blue, magenta up to that hue; then red.
-_HUES = ((25, 1), (62, 3), (160, 2), (198, 6), (260, 4), (330, 5))
+_BASIC = ["black", "red", "green", "yellow", "blue", "magenta", "cyan"]
+NAMED = (
+    *(f"ansi{name}" for name in (*_BASIC, "gray")),
+    *(f"ansibright{name}" for name in _BASIC),
+    "ansiwhite",
+)
 _LEVELS = (0, 95, 135, 175, 215, 255)
 
 
@@ -101,34 +89,11 @@ def sgr(style: Style, depth: Depth) -> str:
 
 def _code(color: Color | str, depth: Depth, *, base: int) -> str:
     if isinstance(color, str):
-        return _sixteen(list(NAMED).index(color), base)
+        index = NAMED.index(color)
+        return str(base + index if index < 8 else base + 60 + index - 8)
     if depth == 16777216:
         return f"{base + 8};2;{color[0]};{color[1]};{color[2]}"
-    if depth == 256:
-        return f"{base + 8};5;{_nearest_256(color)}"
-    return _sixteen(_nearest_16(color), base)
-
-
-def _nearest_16(color: Color) -> int:
-    """The nearest of 16 colors by hue, so that pale red becomes red and not gray."""
-    top, bottom = max(color), min(color)
-    if top < 64 or (top - bottom) / top < 0.32:
-        return next(
-            index for index, least in ((15, 226), (7, 154), (8, 64), (0, 0)) if top >= least
-        )
-    hue = _hue(color)
-    index = next((index for end, index in _HUES if hue < end), 1)
-    return index + (8 if _luminance(color) > 0.25 else 0)
-
-
-def _hue(color: Color) -> float:
-    red, green, blue = color
-    top, spread = max(color), max(color) - min(color)
-    if top == red:
-        return (60 * (green - blue) / spread) % 360
-    if top == green:
-        return 60 * (blue - red) / spread + 120
-    return 60 * (red - green) / spread + 240
+    return f"{base + 8};5;{_nearest_256(color)}"
 
 
 def _luminance(color: Color) -> float:
@@ -136,25 +101,14 @@ def _luminance(color: Color) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def _sixteen(index: int, base: int) -> str:
-    return str(base + index if index < 8 else base + 60 + index - 8)
-
-
 def _nearest_256(color: Color) -> int:
     steps = [min(range(6), key=lambda i: abs(_LEVELS[i] - part)) for part in color]
     cube = (_LEVELS[steps[0]], _LEVELS[steps[1]], _LEVELS[steps[2]])
     shade = max(0, min(23, round((sum(color) / 3 - 8) / 10)))
     gray = (8 + 10 * shade,) * 3
-    if _distance(color, gray) < _distance(color, cube):
+    if dist(color, gray) < dist(color, cube):
         return 232 + shade
     return 16 + 36 * steps[0] + 6 * steps[1] + steps[2]
-
-
-def _distance(one: Color, other: Color) -> float:
-    """The perceived difference of two colors ("redmean")."""
-    mean = (one[0] + other[0]) / 2
-    red, green, blue = (a - b for a, b in zip(one, other, strict=True))
-    return (2 + mean / 256) * red**2 + 4 * green**2 + (2 + (255 - mean) / 256) * blue**2
 
 
 def depth_of(environ: Mapping[str, str]) -> Depth:
@@ -164,13 +118,13 @@ def depth_of(environ: Mapping[str, str]) -> Depth:
     term = environ["TERM"]
     if term.endswith("-direct") or environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
         return 16777216
-    return 256 if "256" in term else 16
+    return 256
 
 
 Mode = Literal["light", "dark", "any"]
 
 DEFAULT = "midnight"
-OUTPUT_ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role)
+OUTPUT_ROLES: tuple[Role, ...] = tuple(r for r in get_args(Role) if r and r not in LANGUAGES)
 PROMPT_ROLES = (
     "prompt",
     "prompt-confirm",
@@ -195,18 +149,38 @@ PROMPT_ROLES = (
     "banner",
 )
 _TABLES: dict[str, tuple[str, ...]] = {"output": OUTPUT_ROLES, "prompt": PROMPT_ROLES}
-_FIELDS = ("name", "description", "mode")
+_FIELDS = ("name", "description", "mode", "style")
+PYGMENTS = "pygments:"  # before the name of a style of Pygments
+
+# The roles of tokens in other languages. A type of tokens that is not here has that of its parent.
+_TOKENS: dict[str, str] = {
+    "Token.Keyword": "command",
+    "Token.Name.Function": "command",
+    "Token.Name.Attribute": "option",
+    "Token.Name.Tag": "key",
+    "Token.Literal.String": "string",
+    "Token.Literal.String.Regex": "pattern",
+    "Token.Literal.Number": "number",
+    "Token.Operator": "operator",
+    "Token.Punctuation": "operator",
+    "Token.Comment": "comment",
+    "Token.Error": "unknown",
+    "Token.Generic.Deleted": "removed",
+    "Token.Generic.Inserted": "added",
+}
 
 
 class Theme(Struct, frozen=True):
     """Styles by role, as prompt_toolkit style strings.
 
-    A missing role has the terminal's default style.
+    A missing role has the terminal's default style. `style` names the style of Pygments for text in
+    other languages; without one, it has the styles of roles.
     """
 
     name: str
     description: str = ""
     mode: Mode = "any"
+    style: str = ""
     output: dict[str, str] = field(default_factory=dict)
     prompt: dict[str, str] = field(default_factory=dict)
 
@@ -214,6 +188,20 @@ class Theme(Struct, frozen=True):
         """SGR parameters of the output roles that have a style."""
         found = {r: sgr(parse_style(self.output.get(r, "")), depth) for r in OUTPUT_ROLES}
         return {role: code for role, code in found.items() if code}
+
+    def token_style(self, token: Any) -> str:
+        """The style of a type of tokens of Pygments. Those of shell.lexer always have a role's."""
+        from pygments.token import STANDARD_TYPES
+
+        known = [each for each in token.split() if each in STANDARD_TYPES]
+        if self.style and token[-1:] != ("Shell",):
+            plain, look = map(_pygments_style(self.style).style_for_token, (known[0], known[-1]))
+            words = [word for word in ("bold", "italic", "underline") if look[word]]
+            if look["color"] != plain["color"]:  # else the terminal's own
+                words.append(f"#{look['color']}")
+            return " ".join(words)
+        role = next((_TOKENS[str(each)] for each in reversed(known) if str(each) in _TOKENS), "")
+        return {**self.output, **self.prompt}.get(role, "")
 
 
 class ThemeInfo(Struct, frozen=True):
@@ -226,24 +214,21 @@ class ThemeInfo(Struct, frozen=True):
     user: bool
 
 
-def shipped_folder() -> Path:
-    """The folder of the built-in themes: in the installed package, or in a checkout."""
-    package = Path(__file__).parent.parent
-    inside = package / "data" / "themes"
-    return inside if inside.is_dir() else package.parent / "themes"
-
-
 def load(name: str, *, user: Path | None = None) -> Theme:
     """The theme of this name ("": the default). Raises ShellError if unknown or malformed.
 
     Themes in the folder `user` override built-in ones of the same name.
     """
     name = name or DEFAULT
-    for folder in filter(None, (user, shipped_folder())):
+    for folder in filter(None, (user, shipped_folder("themes"))):
         path = folder / f"{name}.toml"
         if path.name == f"{name}.toml" and path.is_file():
             return read_theme(path)
     names = [info.name for info in available(user=user)]
+    if name.startswith(PYGMENTS):
+        names = pygments_themes()
+        if name in names:
+            return _of_pygments(name)
     near = near_miss(name, names)
     raise ShellError(
         f"unknown theme '{name}'" + (f"; did you mean {near}?" if near else ""),
@@ -252,18 +237,48 @@ def load(name: str, *, user: Path | None = None) -> Theme:
     )
 
 
+def pygments_themes() -> list[str]:
+    """The styles of Pygments as names of themes."""
+    from pygments.styles import get_all_styles
+
+    return sorted(f"{PYGMENTS}{style}" for style in get_all_styles())
+
+
+def _pygments_style(name: str) -> Any:
+    from pygments.styles import get_style_by_name
+
+    return get_style_by_name(name)
+
+
+def _of_pygments(name: str) -> Theme:
+    """The built-in theme for the background of a style, in its colors as far as it has them."""
+    from pygments.token import string_to_tokentype
+
+    style = name.removeprefix(PYGMENTS)
+    behind = parse_style(_pygments_style(style).background_color).foreground
+    dark = isinstance(behind, tuple) and _luminance(behind) < 0.2
+    base = read_theme(shipped_folder("themes") / f"{'midnight' if dark else 'daylight'}.toml")
+    theme = replace(base, name=name, style=style)
+    found = {r: theme.token_style(string_to_tokentype(token)) for token, r in _TOKENS.items()}
+    output, prompt = (
+        {role: found.get(role) or style for role, style in table.items()}
+        for table in (base.output, base.prompt)
+    )
+    return replace(theme, output=output, prompt=prompt)
+
+
 def load_or_default(name: str, *, user: Path | None = None) -> tuple[Theme, ShellError | None]:
     """The theme, or the default theme and the error: a bad theme must not stop a command."""
     try:
         return load(name, user=user), None
     except ShellError as error:
-        return read_theme(shipped_folder() / f"{DEFAULT}.toml"), error
+        return read_theme(shipped_folder("themes") / f"{DEFAULT}.toml"), error
 
 
 def available(*, user: Path | None = None) -> list[ThemeInfo]:
     """All themes by name; the description of an unreadable one is the error."""
     found: dict[str, ThemeInfo] = {}
-    for folder in filter(None, (shipped_folder(), user)):
+    for folder in filter(None, (shipped_folder("themes"), user)):
         for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
             found[path.stem] = _info(path, folder == user)
     return sorted(found.values(), key=lambda info: info.name)
@@ -283,7 +298,11 @@ def read_theme(path: Path) -> Theme:
     tables = {name: data[name] for name in _TABLES if isinstance(data.get(name), dict)}
     for table, values in (("", data), *tables.items()):
         for key, value in values.items():
-            if problem := _problem(table, key, value):
+            problem = _problem(table, key, value)
+            if key == "style" and value and path.parent != shipped_folder("themes"):
+                known = f"{PYGMENTS}{value}" in pygments_themes()
+                problem = "" if known else f"unknown style of Pygments {value!r}"
+            if problem:
                 raise bad_file(path, problem, line=toml_line(source, table, key))
     return Theme(**{**data, "name": path.stem})
 

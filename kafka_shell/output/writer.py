@@ -83,23 +83,26 @@ class Writer:
         if isinstance(value, Document):
             from kafka_shell.output.errors import grouped_failure_lines
 
-            self.write(value.text)
+            self._text(value.text, value.language)
             self.err.lines(grouped_failure_lines(value.failures, self.err.width))
         elif isinstance(value, StreamedOutput):
             self._pieces(value)
         elif isinstance(value, str):
-            self.out.raw(value if value.endswith("\n") else value + "\n")
+            self._text(value)
         elif self.format == "table":
             self._draw(value)
         else:
             self._encode(value)
+
+    def _text(self, characters: str, language: str = "") -> None:
+        self.out.raw(characters if characters.endswith("\n") else f"{characters}\n", language)
 
     def _pieces(self, pieces: StreamedOutput) -> None:
         for piece in pieces:
             if isinstance(piece, bytes):
                 self.out.binary(piece)
             elif isinstance(piece, str):
-                self.out.raw(piece)
+                self.out.raw(piece, pieces.language)
             else:
                 self.out.lines(piece)  # type: ignore[arg-type]
         self._failures(pieces)
@@ -111,11 +114,9 @@ class Writer:
             self.out.unicode, self.out.terminal, self.safe_csv, self.renderers
         )
         pieces = ENCODERS[self.format](value, options)
-        if isinstance(value, Iterator):
-            for piece in pieces:
-                self.out.raw(piece)
-        else:
-            self.out.raw("".join(pieces))
+        language = "" if self.format == "csv" else self.format
+        for piece in pieces if isinstance(value, Iterator) else ("".join(pieces),):
+            self.out.raw(piece, language)
         if isinstance(value, Results | Parts):
             self._failures(value)
         elif isinstance(value, Outcome):

@@ -14,7 +14,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import History
 
 from kafka_shell.admin.configs.model import ResourceType
-from kafka_shell.base.files import open_private
+from kafka_shell.base.files import open_private, shipped_folder
 from kafka_shell.base.text import SECRET_WORD, masked, without_quotes
 from kafka_shell.history import read
 from kafka_shell.view.view import ClusterView
@@ -99,13 +99,6 @@ class PrivateHistory(History):
 # Suggestions (gray text after the cursor) from the history and from starter sessions.
 
 
-def starter_folder() -> Path:
-    """Return the folder of the starter sessions: in the wheel or in a checkout."""
-    package = Path(__file__).parent.parent
-    inside = package / "data" / "history"
-    return inside if inside.is_dir() else package.parent / "history"
-
-
 def starter_lines(folder: Path) -> list[str]:
     """Return the lines of all sessions without comments, in the order of file names."""
     lines: dict[str, None] = {}
@@ -125,7 +118,7 @@ class Suggest(AutoSuggest):
     def __init__(
         self, folder: Path | None = None, usable: Callable[[str], bool] = lambda line: True
     ) -> None:
-        self._folder = folder or starter_folder()
+        self._folder = folder or shipped_folder("history")
         self._usable = usable
 
     @cached_property

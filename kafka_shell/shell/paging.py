@@ -200,17 +200,10 @@ class UnpagedReport:
         if not self._paged.paging:
             self._report(task, done, total)
 
-    def waiting(self, server: str) -> None:
-        """Show what the command waits for."""
-        waiting = getattr(self._report, "waiting", None)
-        if waiting is not None and not self._paged.paging:
-            waiting(server)
-
-    def clear(self) -> None:
-        """Hide the progress until the next report."""
-        clear = getattr(self._report, "clear", None)
-        if clear is not None and not self._paged.paging:
-            clear()
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        """`waiting` and `clear`, if the report has them."""
+        method = getattr(self._report, name)
+        return lambda *values: None if self._paged.paging else method(*values)
 
 
 def pager_command(environ: Mapping[str, str], *, at_end: bool = False) -> list[str] | None:

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from functools import lru_cache
 
 from msgspec import Struct
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.styles import BaseStyle, Style
 from prompt_toolkit.styles.style import parse_color
 from prompt_toolkit.utils import get_cwidth
+from pygments.token import STANDARD_TYPES
 
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
-from kafka_shell.base.text import escape, is_printable, printable
+from kafka_shell.base.text import escape, printable
 from kafka_shell.base.units import counted
 from kafka_shell.context import Context
 from kafka_shell.identity import known_guard
-from kafka_shell.language.command import Registry
-from kafka_shell.language.cursor import LONGEST, classify
-from kafka_shell.language.tokens import logical_lines
 from kafka_shell.output.resource_kinds import hint_of
 from kafka_shell.output.text import Text, cut
 from kafka_shell.output.theme import Theme
@@ -36,6 +30,7 @@ from kafka_shell.shell.completer import (
     lines_for,
     note,
 )
+from kafka_shell.shell.lexer import TOKENS
 from kafka_shell.view.cache import Cache, CacheState
 from kafka_shell.view.view import ClusterView, TopicIndex
 
@@ -328,6 +323,10 @@ def style_of(theme: Theme, *, color: bool = True) -> BaseStyle:
     """Return the style of the prompt; without color only bold, underline and reverse are used."""
     styles = {**{role: theme.output.get(role, "") for role in _MARKS}, **theme.prompt}
     styles |= {name: theme.prompt.get(role, "") for name, role in _CLASSES.items()}
+    for token in (*sorted(STANDARD_TYPES), *TOKENS.values()):
+        if token[:1] not in ((), ("Text",)):  # else it would color what has no token, too
+            name = ".".join(("pygments", *token)).lower()  # as PygmentsLexer names it
+            styles[name] = f"nobold noitalic nounderline {theme.token_style(token)}"
     styles["auto-suggestion"] = styles["auto-suggestion"] or "dim"
     if not color:
         styles = {name: _without_color(style) for name, style in styles.items()}
@@ -358,80 +357,3 @@ def cleaned(fragments: StyleAndTextTuples) -> StyleAndTextTuples:
 def _without_color(style: str) -> str:
     kept = {"bold", "underline", "italic", "reverse"}
     return " ".join(word for word in style.split() if word in kept)
-
-
-# Syntax highlighting while typing.
-
-_LINES = 10_000  # kept, so that a key in a large paste does not classify all its lines again
-UNSEEN = "\ufffd"
-
-# Token classes of the language -> roles of the theme.
-_ROLES = {
-    "command": "command",
-    "unknown-command": "unknown",
-    "unknown-option": "unknown",
-    "error": "unknown",
-    "option": "option",
-    "number": "number",
-    "string": "string",
-    "pattern": "pattern",
-    "operator": "operator",
-    "comment": "comment",
-    "shell": "string",
-}
-
-
-class ShellLexer(Lexer):
-    """Highlights commands of the registry."""
-
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-        self._classified = lru_cache(_LINES)(self._classify)
-
-    def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
-        """Return a function from line number to fragments."""
-        lines = self._lines(document.text)
-
-        def line(number: int) -> StyleAndTextTuples:
-            return lines[number] if number < len(lines) else []
-
-        return line
-
-    def _lines(self, text: str) -> list[StyleAndTextTuples]:
-        """Return the fragments of each line; pasted lines are separate commands."""
-        lines: list[StyleAndTextTuples] = []
-        if len(text) > LONGEST:
-            return _split([("", text)])
-        for _, one in logical_lines(text.split("\n")):
-            lines += self._classified(one)
-        return lines
-
-    def _classify(self, text: str) -> list[StyleAndTextTuples]:
-        """Return the fragments of the rows of one logical line."""
-        fragments: StyleAndTextTuples = []
-        at = 0
-        for (start, end), name in classify(text, self._registry):
-            role = _ROLES.get(name, "")
-            fragments += [
-                ("", text[at:start]),
-                (f"class:{role}" if role else "", text[start:end]),
-            ]
-            at = end
-        fragments.append(("", text[at:]))
-        return _split(fragments)
-
-
-def _split(fragments: StyleAndTextTuples) -> list[StyleAndTextTuples]:
-    lines: list[StyleAndTextTuples] = [[]]
-    for style, text, *_ in fragments:
-        first, *rest = _visible(text).split("\n")
-        lines[-1].append((style, first))
-        lines += [[(style, part)] for part in rest]
-    return lines
-
-
-def _visible(text: str) -> str:
-    """Replace invisible and bidirectional characters; prompt_toolkit escapes control characters."""
-    if is_printable(text):
-        return text
-    return "".join(char if char < "\xa0" or is_printable(char) else UNSEEN for char in text)

@@ -20,6 +20,7 @@ from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.layout import Dimension
 from prompt_toolkit.layout.menus import CompletionsMenuControl
+from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.shortcuts import CompleteStyle, PromptSession, print_formatted_text
 from prompt_toolkit.styles import DynamicStyle
@@ -46,6 +47,7 @@ from kafka_shell.shell.background import Background, Work, named
 from kafka_shell.shell.completer import ShellCompleter
 from kafka_shell.shell.history import PrivateHistory, Suggest
 from kafka_shell.shell.keys import exit_application, reduce_latency
+from kafka_shell.shell.lexer import CommandLexer
 from kafka_shell.shell.paging import (
     PROMPT_ROWS,
     PagedOutput,
@@ -54,10 +56,8 @@ from kafka_shell.shell.paging import (
     discard_typed_ahead,
     typed_ahead,
 )
-from kafka_shell.shell.screen import ShellLexer, cleaned, style_of
+from kafka_shell.shell.screen import cleaned, style_of
 from kafka_shell.view.cache import FRESH_S, TOPICS, Cache
-
-_NEWEST_LAST = ("history", "journal")  # the pager shows their end first
 
 
 def run(context: Context) -> int:
@@ -160,9 +160,9 @@ class Session:
 
     def _run_line(self, line: str) -> Status:
         self.context.script.asks = bool(self._offered) and line == self._offered
-        name = self.completer.command_at(line, len(line))
+        at_end = self.completer.command_at(line, len(line)) in ("history", "journal")
         try:
-            with self._paged.during(at_end=name in _NEWEST_LAST):
+            with self._paged.during(at_end=at_end):
                 status = run_text(line, self.context)
         except KeyboardInterrupt:
             self.context.err.write("interrupted\n")
@@ -171,7 +171,7 @@ class Session:
             report_crash(error, self.context.paths, self.context.err)
             status = Status.FAILED
         finally:
-            self._report.clear()
+            getattr(self._report, "clear", lambda: None)()
         if status is Status.OK:
             self.cache.retry()
         elif status is Status.UNREACHABLE:
@@ -335,7 +335,7 @@ class Session:
             message=lambda: cleaned(screen.prompt(self.context.settings, self._guard())),
             multiline=True,
             prompt_continuation=screen.continuation,
-            lexer=ShellLexer(REGISTRY),
+            lexer=PygmentsLexer(CommandLexer),
             style=DynamicStyle(lambda: self._style),
             include_default_pygments_style=False,
             history=PrivateHistory(

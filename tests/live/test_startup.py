@@ -69,6 +69,11 @@ def test_a_list_imports_what_it_uses(sandbox: Sandbox, tmp_path: Path) -> None:
     assert {f"commands.{module}" for module in INDEX} & ours == {"commands.topics.commands"}
 
 
+def test_yaml_for_a_pipe_is_not_colored(sandbox: Sandbox, tmp_path: Path) -> None:
+    loaded = imported(tmp_path, "--broker", sandbox.bootstrap, "brokers", "--output", "yaml")
+    assert "yaml" in loaded and "pygments" not in loaded
+
+
 def test_a_tab_imports_no_library_and_one_command(tmp_path: Path) -> None:
     line = "kafka.sh describe-topic ord"
     loaded = imported(tmp_path, KAFKA_SH_COMPLETE="bash", COMP_LINE=line, COMP_POINT=str(len(line)))

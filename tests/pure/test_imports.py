@@ -72,6 +72,7 @@ FOR_TYPES = {
 LIBRARIES: dict[str, set[str]] = {
     "kafka": {"admin", "wire", "clients", "sandbox.demo"},
     "prompt_toolkit": {"shell"},
+    "pygments": {"output", "shell"},
     "pyspark": {"audit"},
     "pyarrow": {"audit"},
     "pandas": {"audit"},

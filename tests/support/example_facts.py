@@ -307,6 +307,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     "history --last 5": NOTHING,
     "theme": ("midnight", "daylight"),
     "theme mono": NOTHING,
+    "theme pygments:monokai": NOTHING,
     "set": ("bootstrap.servers 127.0.0.1:",),
     "undo --dry-run": ("undo ", "delete-offsets billing-sync", "+ payments.captured:5: 57"),
     "undo --yes": ("undo ", "altered offsets of group billing-sync"),

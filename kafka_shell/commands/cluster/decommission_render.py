@@ -13,7 +13,7 @@ from kafka_shell.admin.cluster.decommission.check import (
 )
 from kafka_shell.base.units import approximate_bytes, counted
 from kafka_shell.commands.cluster.restart_render import reason_lines, verdict_text
-from kafka_shell.output.page import summary
+from kafka_shell.output.columns import summary
 from kafka_shell.output.tables import Column, Page, Rows, draw_table
 from kafka_shell.output.text import Role, Text, text
 

@@ -26,8 +26,8 @@ from kafka_shell.commands.cluster import decommission_render, restart_render
 from kafka_shell.commands.cluster.commands import command_of
 from kafka_shell.commands.configs.render import CONFIG
 from kafka_shell.commands.partitions.render import COLUMNS as PARTITIONS
+from kafka_shell.output.columns import labeled_lines, summary
 from kafka_shell.output.humanize import local_time
-from kafka_shell.output.page import labeled_lines, summary
 from kafka_shell.output.tables import Cell, Column, Page, Rows, draw_table
 from kafka_shell.output.text import Role, Text, hang, text
 from kafka_shell.wire.model import Broker

@@ -15,8 +15,8 @@ from kafka_shell.admin.cluster.restart.judge import (
     Verdict,
 )
 from kafka_shell.base.units import counted, format_duration
+from kafka_shell.output.columns import labeled_lines, summary
 from kafka_shell.output.humanize import comma_list
-from kafka_shell.output.page import labeled_lines, summary
 from kafka_shell.output.tables import Column, Page, Rows, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text
 

@@ -18,7 +18,7 @@ from kafka_shell.admin.groups.model import (
 from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
-from kafka_shell.output.page import summary
+from kafka_shell.output.columns import summary
 from kafka_shell.output.tables import Cell, Column, Page, draw_table
 from kafka_shell.output.text import Role, Text, text
 

@@ -24,8 +24,8 @@ from kafka_shell.admin.partitions.model import (
     TopicLoads,
 )
 from kafka_shell.base.units import approximate_bytes, counted, format_duration, format_rate
+from kafka_shell.output.columns import summary
 from kafka_shell.output.humanize import comma_list, local_time
-from kafka_shell.output.page import summary
 from kafka_shell.output.tables import NOTHING, Cell, Column, Page, Rows, draw_table
 from kafka_shell.output.text import Role, Text, text
 

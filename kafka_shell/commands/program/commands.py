@@ -203,9 +203,10 @@ def leave(invocation: Invocation, context: Context) -> None:
 
 @cache
 def _themes(folder: Path) -> Mapping[str, str]:
-    from kafka_shell.output.theme import available
+    from kafka_shell.output.theme import available, pygments_themes
 
-    return {info.name: info.description for info in available(user=folder)}
+    files = {info.name: info.description for info in available(user=folder)}
+    return {**files, **dict.fromkeys(pygments_themes(), "a style of Pygments")}
 
 
 def _offer_themes(found: CompletionRequest, known: Catalog) -> Candidates:
@@ -298,10 +299,12 @@ COMMANDS = (
         family="shell",
         run=theme,
         needs_cluster=False,
-        arguments=(Argument("name", _THEME, "The name of a theme.", required=False),),
+        arguments=(Argument("name", _THEME, "The name of a theme, or pygments:STYLE.",
+                            required=False),),
         search=("colour", "color", "dark", "light"),
         examples=(Example("theme", "list all themes"),
-                  Example("theme mono", "switch to a theme without color")),
+                  Example("theme mono", "switch to a theme without color"),
+                  Example("theme pygments:monokai", "switch to a style of Pygments")),
     ),
     Command(
         name="set",

@@ -10,9 +10,9 @@ from kafka_shell.base.plans import Change
 from kafka_shell.base.units import shorten_command
 from kafka_shell.commands.program.model import SandboxReport
 from kafka_shell.journal import change_of
+from kafka_shell.output.columns import facts_page
 from kafka_shell.output.humanize import count_kinds, local_time
 from kafka_shell.output.outcomes import LONG, changes_lines, undo_lines
-from kafka_shell.output.page import facts_page
 from kafka_shell.output.tables import Column, Page
 from kafka_shell.output.text import Role, Text, hang, join, text
 from kafka_shell.output.theme import ThemeInfo

@@ -16,8 +16,8 @@ from kafka_shell.admin.quotas.model import (
     QuotaResolution,
 )
 from kafka_shell.base.structs import fields
+from kafka_shell.output.columns import summary
 from kafka_shell.output.humanize import quota_value
-from kafka_shell.output.page import summary
 from kafka_shell.output.tables import Column, Page, Rows, draw_table
 from kafka_shell.output.text import Text, text
 

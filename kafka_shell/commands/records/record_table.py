@@ -5,7 +5,6 @@ Only `text` makes Text of Kafka's data, so that no control character reaches a t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -18,11 +17,11 @@ from kafka_shell.admin.records.internal_topics import TOPICS
 from kafka_shell.admin.records.model import Header, Record
 from kafka_shell.base.command_results import StreamedOutput
 from kafka_shell.base.results import Failure, Parts, Results
-from kafka_shell.base.text import escape, printable
+from kafka_shell.base.text import printable
 from kafka_shell.base.units import approximate_bytes
 from kafka_shell.commands.records.row import json_line, utc_time
 from kafka_shell.language.command import Invocation
-from kafka_shell.output.page import summary
+from kafka_shell.output.columns import summary
 from kafka_shell.output.styled_stream import columns_of
 from kafka_shell.output.tables import GAP, NOTHING, Column, Layout
 from kafka_shell.output.text import Role, Text, cut, hang, join, pad, text
@@ -41,7 +40,6 @@ _MOST_KEY = 32
 _MOST_INTERNAL_KEY = 60
 _MOST_TOPIC = 24
 _WIDE = 120  # from this width on, times have their year and zone
-_TOKENS = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|([-+.\w]+)|([^"\w.+-]+|.)', re.DOTALL)
 
 
 class RecordTable:
@@ -163,9 +161,9 @@ def one_line(raw: bytes | None, decoded: Decoded, room: int | None, role: Role =
     elif decoded.kind.endswith(("Key", "Value")):
         shown = _internal(decoded, room, role)
     elif type(data) is str:
-        shown = text(_start(data, room) or '""', role)
+        shown = _of_text(_start(data, room) or '""', role)
     elif type(data) in (dict, list):
-        shown = _painted(_start(_json(raw, decoded, -1), room))
+        shown = text(_start(_json(raw, decoded, -1), room), "json")
     else:
         shown = text(_json(raw, decoded, -1), role)
     shown = problem + shown
@@ -177,7 +175,7 @@ def _internal(decoded: Decoded, room: int | None, role: Role) -> Text:
     orders 0` of a key, the JSON of a value."""
     fields = decoded.data["data"]
     if decoded.kind.endswith("Value"):
-        return _painted(_start(msgspec.json.encode(fields).decode(), room))
+        return text(_start(msgspec.json.encode(fields).decode(), room), "json")
     name = text(decoded.kind.removesuffix("Key"), "dim")
     return join(" ", [name, *(text(_start(str(each), room), role) for each in fields.values())])
 
@@ -196,18 +194,9 @@ def _json(raw: bytes, decoded: Decoded, indent: int) -> str:
     return msgspec.json.format(decoded.text(raw), indent=indent)
 
 
-def _painted(source: str) -> Text:
-    """JSON, or the start of it, with the roles of its parts."""
-    source = escape(source)
-    parts: list[tuple[Role, str]] = []
-    for string, colon, word, other in _TOKENS.findall(source):
-        if string:
-            parts.append(("key" if colon else "value", string))
-        elif word:
-            parts.append(("value", word))
-        if other or colon:
-            parts.append(("dim", other or colon))
-    return Text(tuple(parts))
+def _of_text(value: str, role: Role = "") -> Text:
+    """A text, in the colors of XML if it looks so."""
+    return text(value, "xml" if value.lstrip()[:1] == "<" else role)
 
 
 def _headers(record: Record, room: int | None) -> Text:
@@ -302,8 +291,8 @@ def _lines(raw: bytes, decoded: Decoded, width: int | None) -> list[Text]:
     if type(data) is bytes:
         return list(_hex_dump(raw, width))
     if type(data) is str:
-        return [text(line) for line in printable(data or '""').split("\n")]
-    return [_painted(line) for line in _json(raw, decoded, 2).split("\n")]
+        return [_of_text(line) for line in printable(data or '""').split("\n")]
+    return [text(line, "json") for line in _json(raw, decoded, 2).split("\n")]
 
 
 def _hex_dump(raw: bytes, width: int | None) -> Iterator[Text]:
@@ -343,7 +332,7 @@ class Printer:
         if self._raw:
             return StreamedOutput(self._raw_pieces(blocks, values), failures)
         if self._format == "json":
-            return StreamedOutput(self._json(blocks), failures)
+            return StreamedOutput(self._json(blocks), failures, "json")
         if self._format != "table":
             return Parts(self._rows(blocks, failures))
         if self._full:

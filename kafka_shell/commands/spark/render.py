@@ -25,8 +25,8 @@ from kafka_shell.audit.model import (
     Trend,
 )
 from kafka_shell.base.units import approximate_bytes, approximate_duration, counted
+from kafka_shell.output.columns import summary
 from kafka_shell.output.humanize import local_time
-from kafka_shell.output.page import summary
 from kafka_shell.output.tables import Column, Page, draw_table
 from kafka_shell.output.text import Role, Text, hang, join, pad, text
 

@@ -95,8 +95,8 @@ def export(invocation: Invocation, context: Context) -> Document:
             context.note(
                 f"not replaced, because the export is incomplete: {names}; it is in FILE.partial"
             )
-        return Document("\n".join(made.written), state.unread)
-    return Document(as_text(document(state)), state.unread)
+        return Document("\n".join(made.written), failures=state.unread)
+    return Document(as_text(document(state)), "yaml", state.unread)
 
 
 def _is_whole(invocation: Invocation, state: State) -> bool:

@@ -20,8 +20,8 @@ _NAMED = 5  # resources only on the cluster that are shown
 def diff_page(diff: StateDiff, width: int | None) -> Iterator[Text]:
     """The differences like a plan: what leads from the first state to the second."""
     if diff.changes:
-        yield text(f"--- {diff.before}", "dim")
-        yield text(f"+++ {diff.after}", "dim")
+        yield text(f"--- {diff.before}", "removed")
+        yield text(f"+++ {diff.after}", "added")
     changes = [each.change for each in diff.changes]
     for line in changes_lines(changes, None):
         yield from hang(line, width, 6)

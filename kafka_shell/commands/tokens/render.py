@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kafka_shell.admin.tokens.model import DelegationToken, NewToken
+from kafka_shell.output.columns import summary
 from kafka_shell.output.humanize import local_time
-from kafka_shell.output.page import summary
 from kafka_shell.output.tables import Column, Page
 from kafka_shell.output.text import Text, text
 
@@ -51,8 +51,8 @@ def new_token_page(new: NewToken, width: int | None) -> Iterator[Text]:
     yield text(
         "Client properties for this token; store them now, they will not be shown again:", "hint"
     )
-    yield text("sasl.mechanism=SCRAM-SHA-256")
-    yield text(f"sasl.jaas.config={new.login()}")
+    yield text("sasl.mechanism=SCRAM-SHA-256", "properties")
+    yield text(f"sasl.jaas.config={new.login()}", "properties")
 
 
 PAGES: dict[type, Page] = {NewToken: new_token_page}

@@ -8,7 +8,7 @@ from kafka_shell.admin.groups.model import TopicReader
 from kafka_shell.admin.topics.model import TopicDescription, TopicsUse, TopicUse
 from kafka_shell.base.units import approximate_bytes, counted, format_time, some
 from kafka_shell.commands.configs.render import OVERRIDE
-from kafka_shell.output.page import summary
+from kafka_shell.output.columns import summary
 from kafka_shell.output.tables import Cell, Column, Page, draw_table
 from kafka_shell.output.text import Role, Text, hang, join, pad, text
 from kafka_shell.wire.model import Partition, Topic, TopicSummary

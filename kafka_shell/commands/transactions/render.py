@@ -14,8 +14,8 @@ from kafka_shell.admin.transactions.model import (
 )
 from kafka_shell.base.text import positional
 from kafka_shell.base.units import counted
+from kafka_shell.output.columns import summary
 from kafka_shell.output.humanize import local_time
-from kafka_shell.output.page import summary
 from kafka_shell.output.resource_kinds import hint_of
 from kafka_shell.output.tables import Cell, Column, Page, draw_table
 from kafka_shell.output.text import Role, Text, text, wrap

@@ -17,8 +17,8 @@ from kafka_shell.commands.client_configs.render import COLUMNS as CONFIGS
 from kafka_shell.commands.quotas.render import COLUMNS as QUOTAS
 from kafka_shell.commands.quotas.render import HEADINGS
 from kafka_shell.commands.tokens.render import COLUMNS as TOKENS
+from kafka_shell.output.columns import summary
 from kafka_shell.output.humanize import quota_value
-from kafka_shell.output.page import summary
 from kafka_shell.output.resource_kinds import hint_of
 from kafka_shell.output.tables import Column, Page, draw_table
 from kafka_shell.output.text import Text, hang, text

@@ -11,7 +11,7 @@ from kafka_shell.base.results import Failure
 from kafka_shell.base.units import approximate_rate, counted
 from kafka_shell.commands.activity.commands import GROUPS
 from kafka_shell.output.tables import NOTHING
-from kafka_shell.output.text import Role, Text, cut, join, pad, text
+from kafka_shell.output.text import Text, cut, join, pad, text
 from kafka_shell.shell.top.columns import GAP, NOTE, TREND, LiveColumn, key_of, lay_out, note_of
 from kafka_shell.shell.top.keys import help_line
 from kafka_shell.shell.top.state import TopState
@@ -142,7 +142,7 @@ def _heading(state: TopState, layout: list[tuple[LiveColumn, int]]) -> Text:
         name = column.heading
         if name == state.sort[state.view]:
             down = column.descending != state.reverse
-            name += ("▼" if down else "▲") if state.unicode else ("v" if down else "^")
+            name += "▼" if down else "▲"
         cells.append(pad(cut(text(name, "heading"), width), width, _align(column)))
     return join(" " * GAP, cells)
 
@@ -161,9 +161,7 @@ def _row(state: TopState, layout: list[tuple[LiveColumn, int]], row: Any) -> Tex
 def _cell(state: TopState, column: LiveColumn, width: int, row: Any) -> Text:
     if column.heading == TREND:
         history = state.histories[state.view]
-        line = history.sparkline(key_of(row), width, unicode=state.unicode)
-        role: Role = "value"
-        return pad(text(line, role), width, "right")
+        return pad(text(history.sparkline(key_of(row), width), "value"), width, "right")
     value = column.cell(row)
     if isinstance(value, Text):
         return value or (Text() if column.heading == NOTE else NOTHING)
@@ -194,7 +192,7 @@ def _note(state: TopState, layout: list[tuple[LiveColumn, int]]) -> str:
 
 def _last_line(state: TopState, width: int, note: str) -> Text:
     if state.typing:
-        return text("/") + text(state.filter) + text("█" if state.unicode else "_")
+        return text("/") + text(state.filter) + text("█")
     if state.page is not None:
         return text("Up and Down scroll  Esc back", "hint")
     if note:

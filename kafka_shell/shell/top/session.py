@@ -137,13 +137,7 @@ class Session:
         self._idle = idle
         self._pressed_at = time.monotonic()
         self._crash: BaseException | None = None
-        encoding = (getattr(context.out, "encoding", None) or "utf-8").lower()
-        self.state = TopState(
-            view,
-            cluster=context.settings.cluster_name,
-            interval=interval,
-            unicode=encoding.startswith("utf"),
-        )
+        self.state = TopState(view, cluster=context.settings.cluster_name, interval=interval)
         self._meter = open_meter(context, interval)
         self._sampler = Sampler(self._meter.measure, interval, view, self._deliver)
         self._app = self._make_app(plain)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from math import isnan, nan
 from typing import Any
 
 from msgspec import Struct, field
@@ -11,7 +14,68 @@ from kafka_shell.base.structs import replace
 from kafka_shell.commands.activity.commands import TOPICS, VIEWS, Measurement
 from kafka_shell.output.text import text
 from kafka_shell.shell.top.columns import DEFAULT_SORT, arrange, key_of, note_of, sortable, trend_of
-from kafka_shell.shell.top.history import History
+
+# The last measurements of each row, as sparklines.
+
+LENGTH = 120  # measurements: four minutes, two seconds apart
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_UNKNOWN = " "
+_MOST_EACH = 4  # measurements in a cell: a narrow line shows less time, not less detail
+
+
+class History:
+    """The last values of the rows of one view. A row that is gone is forgotten."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, array[float]] = {}
+        self._added = 0
+
+    def add(self, values: Iterable[tuple[str, float | None]]) -> None:
+        """Add one measurement: the value of each row, None if unknown."""
+        kept: dict[str, array[float]] = {}
+        for name, value in values:
+            row = self._values.get(name)
+            if row is None:
+                row = array("f")
+            elif len(row) == LENGTH:
+                del row[0]
+            row.append(nan if value is None else value)
+            kept[name] = row
+        self._values = kept
+        self._added += 1
+
+    def sparkline(self, name: str, width: int) -> str:
+        """The values of a row in at most `width` cells, newest last; a blank is an unknown value.
+
+        A cell is the mean of some measurements. Which ones are in a cell together does not change
+        with time, so that the line moves and does not flicker.
+        """
+        row = self._values.get(name)
+        if not row or width <= 0:
+            return ""
+        each = min(_MOST_EACH, -(-LENGTH // width))
+        cells = _means(row, each, newest=(self._added - 1) % each + 1)[-width:]
+        top = max((cell for cell in cells if not isnan(cell)), default=0.0)
+        return "".join(_UNKNOWN if isnan(cell) else _level(cell, top) for cell in cells)
+
+
+def _means(values: Sequence[float], each: int, newest: int) -> list[float]:
+    """The means of groups of `each` values, of which the last has the `newest` ones."""
+    ends = range(len(values) - newest, 0, -each)
+    bounds = [0, *reversed(ends), len(values)]
+    return [_mean(values[begin:end]) for begin, end in pairwise(bounds)]
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not isnan(value)]
+    return sum(known) / len(known) if known else nan
+
+
+def _level(value: float, top: float) -> str:
+    if value <= 0 or top <= 0:
+        return _BLOCKS[0]
+    most = len(_BLOCKS) - 1
+    return _BLOCKS[min(most, max(1, round(value / top * most)))]
 
 
 class Page(Struct, frozen=True):
@@ -50,7 +114,6 @@ class TopState(Struct, frozen=True):
     selected: str = ""
     page: Page | None = None
     request: str = ""
-    unicode: bool = True
     histories: Mapping[str, History] = field(
         default_factory=lambda: {view: History() for view in VIEWS}
     )

@@ -3,8 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pygments.token import STANDARD_TYPES, Escape, Keyword, Name, Other, Text
 
 from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import shipped_folder
 from kafka_shell.output.theme import (
     OUTPUT_ROLES,
     PROMPT_ROLES,
@@ -13,10 +15,11 @@ from kafka_shell.output.theme import (
     load,
     load_or_default,
     parse_style,
-    shipped_folder,
+    pygments_themes,
 )
 
-NAMES = sorted(path.stem for path in shipped_folder().glob("*.toml"))
+INVISIBLE = (Text.Whitespace, Escape, Other)
+NAMES = sorted(path.stem for path in shipped_folder("themes").glob("*.toml"))
 BACKGROUNDS: dict[str, str] = {"dark": "#1e1e1e", "light": "#ffffff"}
 DESIGNED_FOR = {"contrast-dark": "#000000", "ember": "#282522", "parchment": "#fbf3dd"}
 
@@ -65,9 +68,47 @@ def test_text_reads_on_the_usual_background_too(name: str, nobody: Path) -> None
             assert _contrast(style.foreground, usual) >= 4.5, role
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_other_languages_read_on_both_backgrounds(name: str, nobody: Path) -> None:
+    theme = load(name, user=nobody)
+    if theme.mode == "any":
+        return
+    least = 7.0 if name.startswith("contrast") else 4.5
+    usual = BACKGROUNDS[theme.mode]
+    for background in (usual, DESIGNED_FOR.get(name, usual)):
+        behind = parse_style(background).foreground
+        for token in STANDARD_TYPES:
+            style = parse_style(theme.token_style(token))
+            if style.foreground is not None and token not in INVISIBLE:
+                found = _contrast(style.foreground, behind)
+                assert found >= least, f"{token}: {found:.2f} on {background}"
+
+
+def test_a_style_of_pygments_is_a_theme(nobody: Path) -> None:
+    dark, light = load("pygments:monokai", user=nobody), load("pygments:xcode", user=nobody)
+    assert dark.token_style(Name.Tag) == dark.output["key"] == "#ff4689"
+    assert dark.token_style(Keyword.Constant) == dark.prompt["command"] or dark.prompt["command"]
+    assert (dark.mode, light.mode) == ("dark", "light")
+    assert dark.output["good"] == load("midnight", user=nobody).output["good"]
+    with pytest.raises(ShellError, match="did you mean pygments:monokai"):
+        load("pygments:monokay", user=nobody)
+    assert len(pygments_themes()) > 40
+    for name in pygments_themes():
+        load(name, user=nobody).codes(256)
+
+
+def test_a_users_theme_may_name_a_style_of_pygments(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('style = "monokai"\n')
+    assert load("mine", user=tmp_path).token_style(Name.Tag) == "#ff4689"
+    (tmp_path / "mine.toml").write_text('name = "mine"\nstyle = "monokay"\n')
+    with pytest.raises(ShellError, match=r"mine.toml:2: unknown style of Pygments 'monokay'"):
+        load("mine", user=tmp_path)
+
+
 def test_mono_has_no_color(nobody: Path) -> None:
     theme = load("mono", user=nobody)
-    for source in {**theme.output, **theme.prompt}.values():
+    tokens = map(theme.token_style, STANDARD_TYPES)
+    for source in [*theme.output.values(), *theme.prompt.values(), *tokens]:
         style = parse_style(source)
         assert style.foreground is None
         assert style.background is None

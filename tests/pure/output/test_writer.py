@@ -226,7 +226,7 @@ def test_err_may_be_colored_while_out_is_a_pipe() -> None:
 
 def test_out_of_sync_replicas_are_colored_and_keep_their_order() -> None:
     row = Partition("orders", 0, 3, 1, (2, 3, 1), (3, 1))
-    made = writer(theme=load("midnight"), color=True, depth=16)
+    made = writer(theme=load("midnight"), color=True, depth=256)
     made.write([row])
     assert "m2\x1b[0m,3,1" in out_of(made)
 

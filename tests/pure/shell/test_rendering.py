@@ -11,23 +11,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples, to_plain_text
+from prompt_toolkit.lexers import PygmentsLexer
 from prompt_toolkit.utils import get_cwidth
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import ConfigType
-from kafka_shell.commands import REGISTRY
 from kafka_shell.language.command import Registry
 from kafka_shell.language.cursor import classify
 from kafka_shell.output.theme import available, load
 from kafka_shell.settings import Setting, Settings
+from kafka_shell.shell import lexer
 from kafka_shell.shell import screen as banner
 from kafka_shell.shell.completer import documentation_pane, lines_for
-from kafka_shell.shell.screen import UNSEEN, ShellLexer, menu_rows, style_of
+from kafka_shell.shell.lexer import UNSEEN, CommandLexer
+from kafka_shell.shell.screen import menu_rows, style_of
 from kafka_shell.view.view import ClusterView, ConfigDoc, Part
 from kafka_shell.wire.endpoint import ConnectionConfig
 
+COMMAND, UNKNOWN = "class:pygments.name.function.shell", "class:pygments.error.shell"
 ORDERS = ConfigResource(ResourceType.TOPIC, "orders")
 TEXT = "How long a log is kept. " * 40
 VIEW = ClusterView(
@@ -57,7 +60,7 @@ VIEW = ClusterView(
 
 
 def drawn(text: str) -> list[StyleAndTextTuples]:
-    line = ShellLexer(REGISTRY).lex_document(Document(text))
+    line = PygmentsLexer(CommandLexer).lex_document(Document(text))
     return [line(number) for number in range(text.count("\n") + 1)]
 
 
@@ -67,18 +70,29 @@ def styles(text: str) -> dict[str, str]:
 
 def test_each_word_in_its_colour() -> None:
     found = styles("alter-configs orders retention.ms=7d --dry-run | grep 7d # why")
-    assert found["alter-configs"] == "class:command"
-    assert found["--dry-run"] == "class:option"
-    assert found["|"] == "class:operator"
-    assert styles("alter-confgis orders")["alter-confgis"] == "class:unknown"
-    assert styles("health --nope")["--nope"] == "class:unknown"
-    assert styles("describe-topic 'svc-*'")["'svc-*'"] == "class:pattern"
+    assert found["alter-configs"] == COMMAND
+    assert found["--dry-run"] == "class:pygments.name.attribute.shell"
+    assert found["|"] == "class:pygments.operator.shell"
+    assert styles("alter-confgis orders")["alter-confgis"] == UNKNOWN
+    assert styles("health --nope")["--nope"] == UNKNOWN
+    assert (
+        styles("describe-topic 'svc-*'")["'svc-*'"] == "class:pygments.literal.string.regex.shell"
+    )
 
 
 def test_pasted_lines_are_separate_commands() -> None:
     found = styles("health\ncluster-metadata --quorum\nno-such")
-    assert found["health"] == found["cluster-metadata"] == "class:command"
-    assert found["no-such"] == "class:unknown"
+    assert found["health"] == found["cluster-metadata"] == COMMAND
+    assert found["no-such"] == UNKNOWN
+
+
+def test_a_query_is_colored_while_it_is_typed() -> None:
+    found = styles('spark sql "select topic from topics where partitions > 3')
+    assert found["select"] == found["where"] == "class:pygments.keyword"
+    assert found["3"] == "class:pygments.literal.number.integer"
+    assert found['"'] == "class:pygments.literal.string.shell"
+    row = style_of(load("midnight")).get_attrs_for_style_str("class:pygments.keyword")
+    assert row.color == "ff7b72"
 
 
 @given(st.text())
@@ -125,8 +139,13 @@ def test_every_theme_makes_a_style(info: object, colour: bool) -> None:
     suggestion = style.get_attrs_for_style_str("class:auto-suggestion")
     assert suggestion.color or suggestion.dim
     if not colour:
-        for role in ("command", "toolbar", "completion-menu.completion.current"):
-            attrs = style.get_attrs_for_style_str(f"class:{role}")
+        for role in (
+            COMMAND,
+            "class:pygments.keyword",
+            "class:toolbar",
+            "class:completion-menu.completion.current",
+        ):
+            attrs = style.get_attrs_for_style_str(role)
             assert not attrs.color and not attrs.bgcolor
 
 
@@ -175,7 +194,7 @@ def test_the_banner_has_two_lines_and_three_things_to_try() -> None:
     assert wide.split("\n")[1].startswith("Try health, topics, help")
     assert all(len(line) <= 30 for line in to_plain_text(banner.lines(Settings(), 30)).split("\n"))
     for word in banner.TRY:
-        assert styles(word)[word] == "class:command"
+        assert styles(word)[word] == COMMAND
 
 
 def test_help_without_a_broker() -> None:
@@ -194,10 +213,11 @@ def test_a_key_in_a_large_paste_classifies_only_its_line(monkeypatch: pytest.Mon
         classified.append(text)
         return classify(text, registry)
 
-    monkeypatch.setattr(banner, "classify", counted)
-    shell_lexer = ShellLexer(REGISTRY)
+    monkeypatch.setattr(lexer, "classify", counted)
+    lexer._tokens.cache_clear()
+    shell_lexer = PygmentsLexer(CommandLexer)
     pasted = "\n".join(f"describe-topic t{number}" for number in range(100))
-    shell_lexer.lex_document(Document(pasted))
+    shell_lexer.lex_document(Document(pasted))(99)
     assert len(classified) == 100
     row = shell_lexer.lex_document(Document(f"{pasted}5"))(99)
     assert classified[100:] == ["describe-topic t995"]

@@ -9,7 +9,8 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import InMemoryHistory
 
-from kafka_shell.shell.history import Suggest, starter_folder, starter_lines
+from kafka_shell.base.files import shipped_folder
+from kafka_shell.shell.history import Suggest, starter_lines
 
 
 def suggested(suggest: Suggest, own: list[str], typed: str) -> str | None:
@@ -43,7 +44,7 @@ def test_nothing_is_suggested(suggest: Suggest, typed: str) -> None:
 
 
 def test_the_shipped_sessions_is_valid() -> None:
-    assert len(starter_lines(starter_folder())) > 10
+    assert len(starter_lines(shipped_folder("history"))) > 10
     assert starter_lines(Path("/nowhere")) == []
 
 

@@ -15,10 +15,9 @@ from kafka_shell.commands.activity.commands import BROKERS, GROUPS, TOPICS, VIEW
 from kafka_shell.output.text import Text, width
 from kafka_shell.shell.top import state as states
 from kafka_shell.shell.top.columns import COLUMNS, key_of, lay_out, sortable
-from kafka_shell.shell.top.history import LENGTH, History
 from kafka_shell.shell.top.keys import KEYS, help_line, help_lines
 from kafka_shell.shell.top.screen import body_rows, draw
-from kafka_shell.shell.top.state import TopState
+from kafka_shell.shell.top.state import LENGTH, History, TopState
 
 RATES = st.none() | st.floats(0, 1e12)
 COUNTS = st.integers(0, 1 << 50)
@@ -58,7 +57,7 @@ def measurements(draw_: Any, view: str) -> Measurement:
 def screens(draw_: Any) -> TopState:
     """The state after some measurements and key presses."""
     view = draw_(st.sampled_from(VIEWS))
-    state = TopState(view, cluster=draw_(NAMES), unicode=draw_(st.booleans()))
+    state = TopState(view, cluster=draw_(NAMES))
     for _ in range(draw_(st.integers(0, 3))):
         state = states.measured(state, draw_(measurements(state.view)), "12:34:56")
         for key in draw_(st.lists(st.sampled_from(KEYS), max_size=4)):
@@ -190,8 +189,6 @@ def test_a_sparkline_fits_and_ends_with_the_newest(
     line = history.sparkline("x", columns)
     assert len(line) <= columns
     assert set(line) <= set(" ▁▂▃▄▅▆▇█")
-    if columns:
-        assert history.sparkline("x", columns, unicode=False).isascii()
     history.add([])
     assert history.sparkline("x", columns) == "", "a row that is gone is forgotten"
 
