@@ -117,8 +117,7 @@ def ask(cluster: Cluster, apis: Mapping[str, Sequence[GroupApi]]) -> ResponsesBy
             if not any(each.rows for each in responses.values()):
                 raise
             if error.code == "outcome-unknown":
-                failed = dict.fromkeys(left, as_failure(error))
-                responses |= {each: _failed(apis[each], why) for each, why in failed.items()}
+                responses |= {each: _failed(apis[each], as_failure(error)) for each in left}
             break  # else the groups that are left keep the outcome of the previous round
         for group, why in lost.items():
             responses[group] = _failed(apis[group], why)

@@ -23,14 +23,18 @@ def ask_in_rounds(
     ask: Callable[[Sequence[K], Results[K, V]], Iterable[K]],
 ) -> Results[K, V]:
     """The outcome of each item, in this order. `ask` adds outcomes to the results, and returns the
-    items to retry: they are sent again for some seconds. If a later round fails as a whole, they
-    keep the outcome of the previous round: the reason for the retry."""
-    requested = tuple(dict.fromkeys(wanted))
+    items to retry: they are sent again for some seconds, as are those whose broker has just left
+    the cluster. If a later round fails as a whole, they keep the outcome of the previous round: the
+    reason for the retry."""
+    left = requested = tuple(dict.fromkeys(wanted))
     found: Results[K, V] = Results()
-    left = requested
     for round_ in cluster.attempts(LEADERS_S):
         try:
-            left = tuple(ask(left, found))
+            again = {*ask(left, found)}
+            gone = ("unknown-broker", "refused" if round_ else "")
+            again |= {each for each, why in found.failures.items() if why.name in gone}
+            again -= found.values.keys()
+            left = tuple(each for each in left if each in again)
         except ShellError:
             if round_ == 0:  # the items have no outcome yet
                 raise

@@ -189,10 +189,11 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
     last = f" (last error: {job.last_failure})" if job.last_failure else ""
     now = time.monotonic()
     silence = pool.silences.get(link.address) if link is not None else None
+    others = [at for at in pool.silences if link is None or at != link.address]
     if link and silence and job.started - silence.began >= 1 and not forwarded:
         # It waited for less time, as the broker had not responded before.
         why = f"{_broker(pool, job, link)} has not responded for {now - silence.began:.0f} s"
-    elif now - job.started < REPORTED_S and (others := _other_silent_brokers(pool, link)):
+    elif others and now - job.started < REPORTED_S:
         silent = some([pool.describe(each) for each in others], _MAX_NAMES)
         why = f"{late(job.extensible)}: waiting for {silent} left no time for {what}"
     else:
@@ -206,11 +207,6 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
         code="deadline",
         status=Status.FAILED if reached else Status.UNREACHABLE,
     )
-
-
-def _other_silent_brokers(pool: Pool, link: Link | None) -> list[Address]:
-    """The brokers that this command has waited for, besides the one of this connection."""
-    return [each for each in pool.silences if link is None or each != link.address]
 
 
 def _deadline_hint(job: Job, *, may_happen: bool, forwarded: bool) -> str:
@@ -430,13 +426,12 @@ class Runner:
         job.sent = True
         job.sent_to.add(link.address)
         self.sent.add(request.api_key)
-        timeout = 0.0 if call.timeout is None else call.timeout
         link.send(
             request.api_key,
             version,
             body,
             request.flexible(version),
-            timeout=timeout,
+            timeout=call.timeout or 0.0,
             on_done=lambda exchange: self._on_response(job, link, version, exchange),
         )
 
@@ -630,11 +625,11 @@ class Runner:
         job.retry_at = time.monotonic() + pause
 
     def _forget_route(self, job: Job, code: int) -> None:
-        """Discard the coordinator or the controller, so that it is looked up again."""
+        """Discard what says where to send it, so that this is looked up again."""
         to = job.call.to
         if isinstance(to, Coordinator) and code != COORDINATOR_LOAD_IN_PROGRESS:
             self._pool.coordinators.pop(to, None)
-        if isinstance(to, Controller):
+        if isinstance(to, Controller | Node):  # a broker may have left the cluster
             self._pool.forget_brokers()
 
     def _may_succeed_later(self, job: Job, error: ShellError) -> bool:

@@ -31,6 +31,26 @@ def test_a_later_round_that_fails_leaves_the_outcomes_of_the_one_before(cluster:
     assert (found.values, found.failures) == ({"a": 1}, {"b": MOVED})
 
 
+def test_items_are_asked_again_when_their_broker_left_the_cluster(cluster: Cluster) -> None:
+    """It is refused by who does not know that yet."""
+    left, refused = Failure("unknown-broker", "broker 1 is down"), Failure("refused", "no process")
+    outcomes = iter([left, refused, None])
+    asked = []
+
+    def ask(items: Sequence[str], found: Results[str, int]) -> list[str]:
+        asked.append(tuple(items))
+        why = next(outcomes)
+        found.values["a"] = 1
+        if why:
+            found.failures["b"] = why
+        else:
+            found.values["b"] = 2
+        return []
+
+    assert ask_in_rounds(cluster, ["a", "b"], ask).values == {"a": 1, "b": 2}
+    assert asked == [("a", "b"), ("b",), ("b",)]
+
+
 def test_a_first_round_that_fails_is_an_error_whatever_it_has_found(cluster: Cluster) -> None:
     def ask(items: Sequence[str], found: Results[str, int]) -> list[str]:
         found.failures["a"] = GONE

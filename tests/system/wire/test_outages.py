@@ -3,18 +3,24 @@ as not checked, without long waits."""
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
+from kafka.protocol.admin import ListGroupsRequest
 
 from kafka_shell.admin.cluster import health, probes, quorum
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.probes import why_out_of_date
 from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, parse_addresses
+from kafka_shell.wire.requests import Node
 from tests.support.changes import done, make_topic
-from tests.support.outages import frozen
+from tests.support.outages import frozen, hang, kill, start_all, wait_until_back
 from tests.support.program import Process, Program, Run
 from tests.support.waiting import wait_for
 
@@ -72,6 +78,25 @@ def test_a_session_that_was_connected_to_the_broker_that_hangs(
         told = health.health(three, probe_timeout=1.0)
         assert not told.ok
         assert any(f"broker {lost} is not responding" in each.summary for each in told.findings)
+
+
+def test_a_request_to_a_broker_ends_when_it_leaves_the_cluster(
+    three_brokers: Sandbox, three: Cluster
+) -> None:
+    """Before: it was sent again until the deadline, although another broker leads meanwhile."""
+    lost = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
+    three.versions_of_brokers()  # connected to all
+    try:
+        hang(three_brokers, lost)  # so that the request is in flight for certain
+        killer = threading.Timer(0.3, kill, (three_brokers, three, lost), {"noticed": False})
+        killer.start()
+        with pytest.raises(ShellError) as caught:
+            three.send(ListGroupsRequest(), Node(lost), timeout=3600)
+        killer.join()
+        assert caught.value.code == "unknown-broker"
+    finally:
+        start_all(three_brokers)
+        wait_until_back(three_brokers)
 
 
 def test_progress_names_the_awaited_broker(three_brokers: Sandbox, three: Cluster) -> None:
