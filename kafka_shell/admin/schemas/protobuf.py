@@ -6,13 +6,20 @@ import subprocess
 import tempfile
 from base64 import b64decode
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import grpc_tools
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
-from google.protobuf.descriptor import Descriptor, FileDescriptor
+from google.protobuf.descriptor import (
+    Descriptor,
+    EnumDescriptor,
+    FieldDescriptor,
+    FileDescriptor,
+)
 from google.protobuf.message import DecodeError
 
 from kafka_shell.admin.records.numbers import unsigned_varint, varint
@@ -25,7 +32,7 @@ _PARSED, _COMPILED = "parsed.descriptors", "compiled.descriptors"  # files besid
 _COMPILE_S = 20.0
 _MOST_INDEXES = 64
 _LEAST_FIELD = 10  # bytes of a descriptor
-_VARINT, _FIXED64, _BYTES, _GROUP, _FIXED32 = 0, 1, 2, 3, 5  # wire types
+_VARINT, _FIXED64, _BYTES, _GROUP, _GROUP_END, _FIXED32 = range(6)  # wire types
 _BUILT_IN = Path(__file__).with_name("built_in")  # in every registry, like google/type/*.proto
 
 
@@ -33,18 +40,21 @@ def compile_protobuf(schema: str, imports: list[Imported]) -> Callable[[bytes], 
     """The reader of messages of a schema, as Protobuf's JSON with the field names of the schema.
     Raises SchemaError."""
     try:
-        descriptors = _compiled(schema, imports)
-        main = _loaded(descriptors)
+        return reader(_compiled(schema, imports))
     except (OSError, ValueError) as error:  # the name of an import is not one of a file
         raise SchemaError(f"it cannot be compiled: {error}") from None
 
-    fields = len(descriptors) // _LEAST_FIELD  # of a message type, at most
+
+def reader(descriptors: bytes) -> Callable[[bytes], Any]:
+    """The reader of messages of the last file of a FileDescriptorSet. Raises SchemaError."""
+    main = _loaded(descriptors)
+    most = len(descriptors) // _LEAST_FIELD * VALUE  # of a byte, which may be a whole message
 
     def read(raw: bytes) -> Any:
         indexes, at = _message_indexes(raw)
-        kind, content = _message_type(main, indexes), raw[at:]
-        if len(content) * fields * VALUE > MOST_MEMORY:
-            _spend(Budget(), kind, content)
+        kind, content, budget = _message_type(main, indexes), raw[at:], Budget()
+        if len(content) * most > MOST_MEMORY:
+            _spend(budget, kind, content)
         message = message_factory.GetMessageClass(kind)()
         message.ParseFromString(content)
         printer = _Printer(
@@ -52,6 +62,7 @@ def compile_protobuf(schema: str, imports: list[Imported]) -> Callable[[bytes], 
             always_print_fields_with_no_presence=True,
             descriptor_pool=main.pool,
         )
+        printer.budget = budget
         return printer._MessageToJsonObject(message)
 
     return read
@@ -61,22 +72,30 @@ class _Printer(json_format._Printer):  # type: ignore[misc]
     """Prints the fields of a message of Google's types that has no JSON of its own: a Timestamp
     after the year 9999, an Any of an unknown type, another message of this name."""
 
+    budget: Budget
+
     def _MessageToJsonObject(self, message: Any) -> Any:  # noqa: N802 - its name there
         try:
             return super()._MessageToJsonObject(message)
         except (AttributeError, TypeError, ValueError, DecodeError):
             return self._RegularMessageToJsonObject(message, {})
 
+    def _AnyMessageToJsonObject(self, message: Any) -> Any:  # noqa: N802
+        with suppress(KeyError):  # of an unknown type: it is not decoded
+            kind = self.descriptor_pool.FindMessageTypeByName(message.TypeName())
+            _spend(self.budget, kind, message.value)
+        return super()._AnyMessageToJsonObject(message)
 
-def _spend(budget: Budget, kind: Descriptor, raw: bytes) -> None:
-    """Spend the memory of a message and of those in it: each has all its fields, in two bytes."""
-    budget.spend(STRUCTURE + VALUE * len(kind.fields))
-    at = 0
+
+def _spend(budget: Budget, kind: Descriptor, raw: bytes, at: int = 0) -> int:
+    """Spend the memory of a message and of those in it, and return where it ends."""
+    budget.spend(_message_memory(kind))
     while at < len(raw):
         tag, at = unsigned_varint(raw, at)
-        field, wire = kind.fields_by_number.get(tag >> 3), tag & 7
+        field, wire = _field(kind, tag >> 3), tag & 7
         message = None if field is None else field.message_type
-        budget.spend(VALUE)
+        memory = VALUE if field is None else _value_memory(field)
+        budget.spend(memory)
         if wire == _BYTES:
             size, at = unsigned_varint(raw, at)
             content, at = raw[at : at + size], at + size
@@ -84,13 +103,45 @@ def _spend(budget: Budget, kind: Descriptor, raw: bytes) -> None:
                 _spend(budget, message, content)
             else:  # numbers have at least a byte each
                 text = field is None or field.type in (field.TYPE_STRING, field.TYPE_BYTES)
-                budget.spend(len(content) * (1 if text else VALUE))
+                budget.spend(len(content) * (1 if text else memory))
         elif wire == _VARINT:
             _, at = unsigned_varint(raw, at)
-        elif wire == _GROUP and message is not None:
-            budget.spend(STRUCTURE + VALUE * len(message.fields))
+        elif wire == _GROUP:
+            at = _spend(budget, message or kind, raw, at)
+        elif wire == _GROUP_END:
+            break
         else:
             at += {_FIXED64: 8, _FIXED32: 4}.get(wire, 0)
+    return at
+
+
+def _field(kind: Descriptor, number: int) -> FieldDescriptor | None:
+    if number in kind.fields_by_number:
+        return kind.fields_by_number[number]
+    with suppress(KeyError):
+        return kind.file.pool.FindExtensionByNumber(kind, number)
+    return None
+
+
+@cache
+def _message_memory(kind: Descriptor) -> int:
+    """The memory of a message, which has all its fields even if they are not written. So has the
+    message that is the value of a map."""
+    memory = STRUCTURE + sum(map(_value_memory, kind.fields))
+    value = kind.fields_by_name["value"] if kind.GetOptions().map_entry else None
+    return memory + (_message_memory(value.message_type) if value and value.message_type else 0)
+
+
+@cache
+def _value_memory(field: FieldDescriptor) -> int:
+    """The memory of a value and the name of its field."""
+    enum = 0 if field.enum_type is None else _longest_name(field.enum_type)
+    return VALUE + len(field.full_name if field.is_extension else field.name) + enum
+
+
+@cache
+def _longest_name(enum: EnumDescriptor) -> int:
+    return max((len(value.name) for value in enum.values), default=0)
 
 
 def _compiled(schema: str, imports: list[Imported]) -> bytes:

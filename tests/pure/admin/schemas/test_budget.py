@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from kafka_shell.admin.records.formats import recognize
 from kafka_shell.admin.schemas.avro import compile_avro
-from kafka_shell.admin.schemas.budget import Budget
 from kafka_shell.admin.schemas.client import Client, Reference, Schema
 from kafka_shell.admin.schemas.errors import SchemaError
-from kafka_shell.admin.schemas.protobuf import _spend
+from kafka_shell.admin.schemas.protobuf import reader
 from tests.support.crafted_batches import varint
 
 TOO_MUCH = "a decoded message would take more than 256MiB of memory"
@@ -92,28 +92,93 @@ def test_decimals_of_many_digits_are_bytes() -> None:
     assert compile_avro(schema, [])(varint(3000) + b"\1" * 3000)["f0"] == "AQEB" * 1000
 
 
-def test_protobuf_that_takes_too_much_memory_is_an_error() -> None:
-    from google.protobuf import descriptor_pb2, descriptor_pool
+def length(content: bytes) -> bytes:
+    """A field's content behind its length, as a varint of four bytes."""
+    size = len(content)
+    head = [size & 127 | 128, size >> 7 & 127 | 128, size >> 14 & 127 | 128, size >> 21]
+    return bytes(head) + content
 
-    file = descriptor_pb2.FileDescriptorProto(name="a.proto", syntax="proto3")
-    wide, top = file.message_type.add(name="Wide"), file.message_type.add(name="Top")
+
+@pytest.fixture(scope="module")
+def protobuf() -> Callable[[bytes], Any]:
+    """The reader of a message with all that can contain others."""
+    from google.protobuf import any_pb2, descriptor_pb2
+
+    found = descriptor_pb2.FileDescriptorSet()
+    any_pb2.DESCRIPTOR.CopyToProto(found.file.add())
+    wide = found.file.add(name="wide.proto", syntax="proto3")
+    message = wide.message_type.add(name="Wide")
     for number in range(1000):
-        wide.field.add(name=f"f{number}", number=number + 1, type=5, label=1)
-    top.field.add(name="all", number=1, type=11, type_name=".Wide", label=3)
-    top.field.add(name="numbers", number=2, type=5, label=3)
-    top.field.add(name="text", number=3, type=9, label=1)
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    kind = pool.FindMessageTypeByName("Top")
+        message.field.add(name=f"f{number}", number=number + 1, type=5, label=1)
+    many = wide.message_type.add(name="Many")
+    many.field.add(name="all", number=1, type=11, type_name=".Wide", label=3)
+    many.field.add(name="by_key", number=2, type=11, type_name=".Many.Entry", label=3)
+    entry = many.nested_type.add(name="Entry")
+    entry.options.map_entry = True
+    entry.field.add(name="key", number=1, type=5, label=1)
+    entry.field.add(name="value", number=2, type=11, type_name=".Wide", label=1)
+    named = wide.message_type.add(name="Named")
+    named.field.add(name="n" * 50_000, number=1, type=5, label=1)
+    top = found.file.add(name="top.proto", dependency=["wide.proto", "google/protobuf/any.proto"])
+    message = top.message_type.add(name="Top")
+    message.field.add(name="many", number=1, type=11, type_name=".Many", label=1)
+    message.field.add(name="numbers", number=2, type=5, label=3)
+    message.field.add(name="text", number=3, type=9, label=1)
+    message.field.add(name="group", number=4, type=10, type_name=".Top.Group", label=3)
+    group = message.nested_type.add(name="Group")
+    group.field.add(name="all", number=3, type=11, type_name=".Wide", label=3)
+    message.field.add(name="any", number=5, type=11, type_name=".google.protobuf.Any", label=1)
+    message.field.add(name="enum", number=6, type=14, type_name=".Enum", label=3)
+    message.field.add(name="named", number=7, type=11, type_name=".Named", label=3)
+    top.enum_type.add(name="Enum").value.add(name="E" * 50_000, number=0)
+    message.extension_range.add(start=8, end=9)
+    top.extension.add(name="more", number=8, type=11, type_name=".Wide", label=3, extendee=".Top")
+    return reader(found.SerializeToString())
 
-    def length(size: int) -> bytes:
-        return bytes([size & 127 | 128, size >> 7 & 127 | 128, size >> 14 & 127 | 128, size >> 21])
 
-    for raw in (b"\x0a\0" * 1000, b"\x1a" + length(9 << 20) + b"a" * (9 << 20)):
-        _spend(Budget(), kind, raw)
-    for raw in (b"\x0a\0" * 5000, b"\x12" + length(9 << 20) + b"\0" * (9 << 20)):
-        with pytest.raises(SchemaError, match=TOO_MUCH):
-            _spend(Budget(), kind, raw)
+ENTRIES = b"".join(
+    bytes([0x12, 4, 8, number & 127 | 128, number >> 7 | 128, 0]) for number in range(5000)
+)
+TYPE, VALUE = b"\x0a" + length(b"x/Many"), b"\x12"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x0a" + length(b"\x0a\0" * 5000),
+        b"\x0a" + length(ENTRIES),
+        b"\x12" + length(bytes(9 << 20)),
+        b"\x23" + b"\x1a\0" * 5000 + b"\x24",
+        b"\x2a" + length(TYPE + VALUE + length(b"\x0a\0" * 5000)),
+        b"\x2a" + length(TYPE) + b"\x2a" + length(VALUE + length(b"\x0a\0" * 5000)),
+        b"\x32" + length(bytes(6000)),
+        b"\x3a\0" * 6000,
+        b"\x42\0" * 5000,
+    ],
+    ids=["message", "map", "numbers", "group", "any", "merged any", "enum", "name", "extension"],
+)
+def test_protobuf_that_takes_too_much_memory_is_an_error(
+    protobuf: Callable[[bytes], Any], content: bytes
+) -> None:
+    with pytest.raises(SchemaError, match=TOO_MUCH):
+        protobuf(b"\0" + content)
+
+
+@pytest.mark.parametrize(
+    ("content", "size"),
+    [
+        (b"\x0a" + length(b"\x0a\0" * 100), 100),
+        (b"\x2a" + length(TYPE + VALUE + length(b"\x0a\0" * 100)), 100),
+        (b"\x1a" + length(b"a" * (9 << 20)), 9 << 20),
+    ],
+    ids=["message", "any", "text"],
+)
+def test_large_protobuf_is_decoded(
+    protobuf: Callable[[bytes], Any], content: bytes, size: int
+) -> None:
+    found = protobuf(b"\0" + content)
+    (value,) = (found[name] for name in ("many", "any", "text") if name in found)
+    assert len(value if isinstance(value, str) else value["all"]) == size
 
 
 def test_json_of_too_many_values_is_text() -> None:
