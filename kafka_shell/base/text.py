@@ -25,14 +25,14 @@ def common_prefix(words: Sequence[str]) -> str:
 # invisible (zero width, blank) or change the direction (bidi) are written as escapes.
 
 _MAX_QUOTE = 1_000  # characters
-_NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 
 
 # Letters, marks and symbols that are not drawn: what Unicode calls default-ignorable, besides the
-# characters that Python does not call printable, and the blank of Braille.
+# characters that Python does not call printable, the blank of Braille, a filler of Khitan, and the
+# head of a note that has none.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
-    "\U000e0100-\U000e01ef]"
+    "\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
 )
 
 
@@ -43,18 +43,12 @@ def is_printable(text: str) -> bool:
 
 def escape(value: str) -> str:
     r"""The text with characters that are not printable as escapes: `\x1b`, `\n`, `\u202e`."""
-    if is_printable(value):
-        return value
-    return "".join(char if is_printable(char) else _escape(char) for char in value)
+    return value if is_printable(value) else value.translate(_ESCAPES)
 
 
 def printable(value: str) -> str:
     """Like `escape`, but line breaks and tabs are kept."""
-    if is_printable(value):
-        return value
-    if "\t" in value:
-        return "\t".join(map(printable, value.split("\t")))
-    return "\n".join(map(escape, value.split("\n")))
+    return value if is_printable(value) else value.translate(_ESCAPES_IN_LINES)
 
 
 def quoted(value: str) -> str:
@@ -64,13 +58,20 @@ def quoted(value: str) -> str:
     return '"' + escape(short).replace('"', "'") + '"'
 
 
-def _escape(char: str) -> str:
-    if char in _NAMED:
-        return _NAMED[char]
-    code = ord(char)
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+class _Escapes(dict[int, int | str]):
+    """What to write for each character. Few are kept here: a text may have all there are."""
+
+    def __missing__(self, code: int) -> int | str:
+        if is_printable(chr(code)):
+            return code
+        if code <= 0xFF:
+            return f"\\x{code:02x}"
+        return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+_ESCAPES = _Escapes({code: _Escapes()[code] for code in range(0x80)})
+_ESCAPES.update({ord("\n"): r"\n", ord("\t"): r"\t", ord("\r"): r"\r"})
+_ESCAPES_IN_LINES = _Escapes(_ESCAPES | {ord("\n"): "\n", ord("\t"): "\t"})
 
 
 # Quoting of words in command lines that this program generates: undo lines, hints, completion.

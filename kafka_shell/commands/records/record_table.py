@@ -5,9 +5,11 @@ Only `text` makes Text of Kafka's data, so that no control character reaches a t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -39,6 +41,9 @@ _LEAST_KEY = 8  # later keys may be longer than the first
 _MOST_KEY = 32
 _MOST_INTERNAL_KEY = 60
 _MOST_TOPIC = 24
+_MOST_CELLS = 1 << 20  # of a line where there is no terminal; records can be larger
+_MOST_INDENTED = 256 << 10  # bytes of JSON
+_LINE = re.compile(r"^.*$", re.MULTILINE)
 _WIDE = 120  # from this width on, times have their year and zone
 
 
@@ -63,7 +68,7 @@ class RecordTable:
         if width is not None:
             _narrow(columns, widths, width - len(GAP) * (len(columns) - 1))
         self._layout = Layout(columns, tuple(widths))
-        self._room = None if width is None else widths[-1]
+        self._room = _MOST_CELLS if width is None else widths[-1]
 
     def heading(self) -> list[Text]:
         """The lines of the heading."""
@@ -87,7 +92,7 @@ class RecordTable:
         )
 
     def _key(self, record: Record) -> Text:
-        room = None if self._width is None else max(_MOST_KEY, self._width * 2 // 5)
+        room = _MOST_CELLS if self._width is None else max(_MOST_KEY, self._width * 2 // 5)
         return one_line(record.key, self._formats.key(record), room, "key")
 
     def _value(self, record: Record) -> Text:
@@ -97,8 +102,6 @@ class RecordTable:
             value = one_line(record.value, self._formats.value(record), self._room)
         if not record.headers:
             return value
-        if self._room is None:
-            return value + GAP + _headers(record, None)
         reserved = self._room // 3 if self._room >= _ROOM_FOR_HEADERS else 0
         headers = _headers(record, max(reserved, self._room - value.width - len(GAP)))
         left = self._room - headers.width - len(GAP)
@@ -150,7 +153,7 @@ def _narrow(columns: Sequence[Column], widths: list[int], room: int) -> None:
 # -- keys, values and headers on one line ----------------------------------------------------------
 
 
-def one_line(raw: bytes | None, decoded: Decoded, room: int | None, role: Role = "") -> Text:
+def one_line(raw: bytes | None, decoded: Decoded, room: int, role: Role = "") -> Text:
     """A key or value on one line of at most this many cells; `-` for null, `""` if empty."""
     if raw is None:
         return NOTHING
@@ -161,32 +164,26 @@ def one_line(raw: bytes | None, decoded: Decoded, room: int | None, role: Role =
     elif decoded.kind.endswith(("Key", "Value")):
         shown = _internal(decoded, room, role)
     elif type(data) is str:
-        shown = _of_text(_start(data, room) or '""', role)
+        shown = _of_text(data[: room + 1] or '""', role)
     elif type(data) in (dict, list):
-        shown = text(_start(_json(raw, decoded, -1), room), "json")
+        shown = text(_json(raw, decoded, -1)[: room + 1], "json")
     else:
         shown = text(_json(raw, decoded, -1), role)
-    shown = problem + shown
-    return shown if room is None else cut(shown, room)
+    return cut(problem + shown, room)
 
 
-def _internal(decoded: Decoded, room: int | None, role: Role) -> Text:
+def _internal(decoded: Decoded, room: int, role: Role) -> Text:
     """A record of an internal topic without the frame around its fields: `OffsetCommit billing
     orders 0` of a key, the JSON of a value."""
     fields = decoded.data["data"]
     if decoded.kind.endswith("Value"):
-        return text(_start(msgspec.json.encode(fields).decode(), room), "json")
+        return text(msgspec.json.encode(fields).decode()[: room + 1], "json")
     name = text(decoded.kind.removesuffix("Key"), "dim")
-    return join(" ", [name, *(text(_start(str(each), room), role) for each in fields.values())])
+    return join(" ", [name, *(text(str(each)[: room + 1], role) for each in fields.values())])
 
 
-def _start(value: str, room: int | None) -> str:
-    """What may be visible of a text: values can be megabytes."""
-    return value if room is None else value[: room + 1]
-
-
-def _hex(raw: bytes, room: int | None) -> Text:
-    return text("0x" + (raw if room is None else raw[: room // 2 + 1]).hex(), "dim")
+def _hex(raw: bytes, room: int) -> Text:
+    return text("0x" + raw[: room // 2 + 1].hex(), "dim")
 
 
 def _json(raw: bytes, decoded: Decoded, indent: int) -> str:
@@ -199,25 +196,23 @@ def _of_text(value: str, role: Role = "") -> Text:
     return text(value, "xml" if value.lstrip()[:1] == "<" else role)
 
 
-def _headers(record: Record, room: int | None) -> Text:
+def _headers(record: Record, room: int) -> Text:
     """`trace=abc type=Order`, cut to the room; nothing if there is hardly any."""
-    if room is None:
-        return join(" ", [_header(key, value, None) for key, value in record.headers])
-    if room < _LEAST_HEADERS:
-        return Text()
-    shown = record.headers[:room]  # headers can be many
-    return cut(join(" ", [_header(key, value, room) for key, value in shown]), room)
+    shown: list[Text] = []
+    left = room if room >= _LEAST_HEADERS else 0
+    for key, value in record.headers:  # they can be many
+        if left <= 0:
+            break
+        shown.append(text(f"{key[: left + 1]}=", "dim") + _header_value(value, left))
+        left -= shown[-1].width + 1
+    return cut(join(" ", shown), room)
 
 
-def _header(key: str, value: bytes | None, room: int | None) -> Text:
-    return text(f"{_start(key, room)}=", "dim") + _header_value(value, room)
-
-
-def _header_value(value: bytes | None, room: int | None) -> Text:
+def _header_value(value: bytes | None, room: int) -> Text:
     if value is None:
         return NOTHING
     try:
-        return text(_start(value.decode(), room), "dim")
+        return text(value.decode()[: room + 1], "dim")
     except UnicodeDecodeError:
         return _hex(value, room)
 
@@ -264,35 +259,39 @@ def _label(name: str) -> Text:
 
 
 def _header_lines(headers: Sequence[Header]) -> Iterator[Text]:
-    room = max((text(name).width for name, _ in headers), default=0)
-    for index, (name, value) in enumerate(headers):
+    names = [text(name, "key") for name, _ in headers]
+    room = min(_MOST_INTERNAL_KEY, max((name.width for name in names), default=0))
+    for index, (name, (_, value)) in enumerate(zip(names, headers, strict=True)):
         label = _label("" if index else "headers")
-        yield label + pad(text(name, "key"), room) + GAP + _header_value(value, None)
+        yield label + pad(name, room) + GAP + _header_value(value, 2 * len(value or b""))
 
 
 def _part(name: str, raw: bytes, decoded: Decoded, width: int | None) -> Iterator[Text]:
     """A key or value: on one line if it is short, else below a line with its kind and size."""
     lines = _lines(raw, decoded, width)
+    first = list(islice(lines, 2))
     if decoded.problem:
         yield from hang(_label(name) + text(decoded.problem, "warning"), width, _INDENT)
-    if len(lines) == 1 and not decoded.problem:
-        yield from hang(_label(name) + lines[0], width, _INDENT)
+    elif len(first) == 1:
+        yield from hang(_label(name) + first[0], width, _INDENT)
         return
-    if not decoded.problem:
+    else:
         schema = "" if decoded.schema is None else f", schema {decoded.schema}"
         about = f"{decoded.kind}{schema}, {approximate_bytes(len(raw))}"
         yield _label(name) + text(about, "dim")
-    for line in lines:
+    for line in chain(first, lines):
         yield text(" " * 2) + line
 
 
-def _lines(raw: bytes, decoded: Decoded, width: int | None) -> list[Text]:
+def _lines(raw: bytes, decoded: Decoded, width: int | None) -> Iterator[Text]:
     data = decoded.data
     if type(data) is bytes:
-        return list(_hex_dump(raw, width))
+        return _hex_dump(raw, width)
     if type(data) is str:
-        return [_of_text(line) for line in printable(data or '""').split("\n")]
-    return [text(line, "json") for line in _json(raw, decoded, 2).split("\n")]
+        return (_of_text(line.group()) for line in _LINE.finditer(printable(data or '""')))
+    # Deeply nested values are mostly indentation.
+    source = _json(raw, decoded, 2 if len(raw) <= _MOST_INDENTED else -1)
+    return (text(line.group(), "json") for line in _LINE.finditer(source))
 
 
 def _hex_dump(raw: bytes, width: int | None) -> Iterator[Text]:
@@ -310,6 +309,7 @@ def _hex_dump(raw: bytes, width: int | None) -> Iterator[Text]:
 
 Blocks = Iterable[list[Record]]
 Values = Callable[[], Iterator[list[bytes | None]] | None]
+_LINES = 1_000  # of a page that are written together
 _SAMPLE = 40  # records that the widths of the columns fit
 
 
@@ -355,7 +355,8 @@ class Printer:
         formats = self._formats
         for block in blocks:
             if block:
-                yield "\n".join([line(record, formats) for record in block]) + "\n"
+                yield "\n".join([line(record, formats) for record in block])
+                yield "\n"
 
     def _key_line(self, record: Record, formats: Formats) -> str:
         row = msgspec.json.decode(json_line(record, formats), type=dict[str, msgspec.Raw])
@@ -372,16 +373,16 @@ class Printer:
         yield Results({}, dict(failures))
 
     def _keys(self, block: list[Record]) -> list[Text]:
-        key, width = self._formats.key, self._width
-        return [one_line(record.key, key(record), width, "key") for record in block]
+        key, room = self._formats.key, self._width or _MOST_CELLS
+        return [one_line(record.key, key(record), room, "key") for record in block]
 
     def _pages(self, blocks: Blocks) -> Iterator[list[Text]]:
-        first = True
-        for block in blocks:
-            for record in block:
-                lines = list(page(record, self._formats, self._width))
-                yield lines if first else [Text(), *lines]
-                first = False
+        between: list[Text] = []
+        for record in chain.from_iterable(blocks):
+            lines = chain(between, page(record, self._formats, self._width))
+            while some := list(islice(lines, _LINES)):
+                yield some
+            between = [Text()]
 
     def _table(self, blocks: Blocks) -> Iterator[list[Text]]:
         table: RecordTable | None = None

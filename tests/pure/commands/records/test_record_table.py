@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -82,6 +83,40 @@ def test_a_page_is_printable(record: Record, formats: Formats, width: int | None
 )
 def test_values_on_one_line(value: bytes | None, shown: str) -> None:
     assert value_cell(value) == shown
+
+
+def test_a_line_has_a_largest_width_without_a_terminal() -> None:
+    value, most = b"v" * (3 << 20), 1 << 20
+    assert table(None, record(b"k", value, (("trace", b"abc"),)))[1].endswith("vv…  trace=abc")
+    for headers in ((("h", value),), (("h" * len(value), None),), (("h", b"v"),) * 300_000):
+        assert most - 2 <= len(value_cell(b"v", headers)) <= most
+    _, line = page(record(None, value), AUTO, None)
+    assert line.width > len(value)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"a":"' + rb"\u0001" * 150_000 + b'"}',
+        b"[" * 400 + b"1" + b",1" * 200_000 + b"]" * 400,
+    ],
+    ids=["string", "nested"],
+)
+def test_printing_a_record_takes_little_memory(raw: bytes) -> None:
+    for drawn in (page, lambda *given: [RecordTable(AUTO, None).line(given[0])]):
+        tracemalloc.start()
+        try:
+            for _ in drawn(record(None, raw), AUTO, None):
+                pass
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak < 50 << 20
+
+
+def test_a_page_is_not_much_larger_than_its_record() -> None:
+    headers = (("h" * 100_000, b"v"), *(("h", b"v"),) * 1000)
+    assert sum(len(line.plain) for line in page(record(None, b"v", headers), AUTO, None)) < 300_000
 
 
 def test_headers_are_behind_the_value() -> None:

@@ -93,6 +93,25 @@ def test_the_size_of_a_batch_can_be_chosen(
     ), str(run)  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def printed(sandbox: Sandbox) -> str:
+    """Records of 30 MiB that are larger in a table: JSON with escapes, and the key of a header."""
+    size = 30 << 20
+    key = varint(-1) * 2 + varint(1) + varint(size) + b"\1" * size + varint(-1)
+    with connect(sandbox) as cluster:
+        topic = make_topic(cluster, f"printed-{uuid4().hex[:8]}")
+        for each in (value(b'{"a":"' + rb"\u0001" * (size // 6) + b'"}'), record(key)):
+            produce(cluster, TopicPartition(topic, 0), batch(each, codec=codecs.ZSTD))
+    return topic
+
+
+def test_printing_large_records_takes_little_memory(kafka: Program, printed: str) -> None:
+    run = _limited(_PROGRAM, kafka, "read-records", printed)
+    assert run.status == 0, run.stderr
+    assert "\\u0001\\u0001" in run.stdout
+    assert "\\x01\\x01" in run.stdout
+
+
 LARGE = "{}: batch at offset 1: records are larger than 64MiB when decompressed"
 BOTH = LARGE + "; 1 other batch cannot be read, either"
 HEADERS = "{}: the batch at offset 200002 is corrupt: a record has 200,000 headers"
