@@ -8,12 +8,11 @@ learn the port when the JVM has it, and connect to the very address of the JVM.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import time
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -22,7 +21,7 @@ from msgspec import Struct
 from kafka_shell.audit import jvm
 from kafka_shell.audit.session import THIS_MACHINE
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.files import private_folder, write_private
+from kafka_shell.base.files import locked, open_private, private_folder, write_private
 from kafka_shell.base.processes import start_module
 from kafka_shell.base.waits import LOCAL_POLL_S, until
 
@@ -81,12 +80,11 @@ def start(folder: Path, idle_s: int = IDLE_S) -> Generator[None]:
     ends if the iteration is interrupted or closed."""
     private_folder(folder)
     (folder / _STATE).unlink(missing_ok=True)
-    log = os.open(folder / _LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    process = start_module(
-        "kafka_shell.audit.server_process", folder, idle_s,
-        stdout=log, stderr=log, start_new_session=True,
-    )  # fmt: skip
-    os.close(log)
+    with open_private(folder / _LOG, "w") as log:
+        process = start_module(
+            "kafka_shell.audit.server_process", folder, idle_s,
+            stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
     latest = time.monotonic() + _START_S
     try:
         while running(folder) is None:
@@ -121,18 +119,14 @@ def stop(folder: Path) -> bool:
 def alone(folder: Path) -> Iterator[None]:
     """Be the one process that keeps a server in this folder, and remove what it published. Raises
     ShellError if there is another."""
-    lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        raise ShellError("a Spark server is running", code="running") from None
-    used(folder)
-    try:
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(folder / _LOCK, wait=False))
+        except BlockingIOError:
+            raise ShellError("a Spark server is running", code="running") from None
+        held.callback((folder / _STATE).unlink, missing_ok=True)
+        used(folder)
         yield
-    finally:
-        (folder / _STATE).unlink(missing_ok=True)
-        os.close(lock)
 
 
 def publish(folder: Path, server: Server) -> None:
@@ -141,14 +135,10 @@ def publish(folder: Path, server: Server) -> None:
 
 
 def _is_running(folder: Path) -> bool:
-    try:
-        lock = os.open(folder / _LOCK, os.O_RDWR)
-    except OSError:
+    if not (folder / _LOCK).exists():
         return False
     try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
+        with locked(folder / _LOCK, wait=False):
+            return False
+    except BlockingIOError:
         return True
-    finally:
-        os.close(lock)
-    return False

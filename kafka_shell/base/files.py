@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, TextIO, overload
 
@@ -191,7 +192,7 @@ def require_own(path: Path) -> None:
 @overload
 def open_private(path: Path, mode: Literal["w", "a", "x"]) -> TextIO: ...
 @overload
-def open_private(path: Path, mode: Literal["xb"]) -> BinaryIO: ...
+def open_private(path: Path, mode: Literal["wb", "xb"]) -> BinaryIO: ...
 def open_private(path: Path, mode: str) -> TextIO | BinaryIO:
     """Open a file for writing with mode 0600, in a directory that is created with mode 0700. `mode`
     is "w", "a", or "x" for a file that must not exist. Raises OSError for a symbolic link."""
@@ -251,6 +252,25 @@ def write_private(path: Path, content: str | bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def replace_file(temporary: Path, path: Path, *, append: bool = False) -> None:
+    """Replace a regular file by a private one beside it, with the mode of the replaced file, or
+    that of the umask if there is none. Where a mode would mean other users or there are other
+    links, copy into the file."""
+    import shutil
+
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    current, own = path.stat(), temporary.stat()
+    same = (current.st_uid, current.st_gid) == (own.st_uid, own.st_gid)
+    if same and current.st_nlink == 1 and not append:
+        temporary.chmod(stat.S_IMODE(current.st_mode))
+        temporary.replace(path)
+        return
+    with temporary.open("rb") as source, path.open("ab" if append else "wb") as file:
+        shutil.copyfileobj(source, file)
+    temporary.unlink()
 
 
 # The XDG base directories of the user, also used on macOS.

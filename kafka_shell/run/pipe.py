@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, TextIO, cast
 from msgspec import Struct
 
 from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.files import replace_file
 from kafka_shell.base.text import quoted
 from kafka_shell.context import Context, confirmed
 
@@ -120,7 +121,7 @@ def redirected(path: Path, append: bool, context: Context) -> Iterator[Redirecte
     except KeyboardInterrupt:  # ends commands that follow a log: keep what was written
         with file:
             written = file.tell()
-        _replace(temporary, path, append) if written else temporary.unlink()
+        replace_file(temporary, path, append=append) if written else temporary.unlink()
         raise
     except BaseException:
         with suppress(OSError):
@@ -130,9 +131,8 @@ def redirected(path: Path, append: bool, context: Context) -> Iterator[Redirecte
     try:
         file.close()
         if output.complete or current is None or append:
-            _replace(temporary, path, append)
+            replace_file(temporary, path, append=append)
         else:
-            temporary.chmod(stat.S_IMODE(current.st_mode))
             _keep_apart(temporary, path, context)
     finally:
         temporary.unlink(missing_ok=True)
@@ -156,22 +156,6 @@ def _keep_apart(temporary: Path, path: Path, context: Context) -> None:
     partial = path.with_name(f"{path.name}.partial")
     temporary.replace(partial)
     context.note(f"{path} was not replaced: the output is incomplete, and is in {partial.name}")
-
-
-def _replace(temporary: Path, path: Path, append: bool) -> None:
-    """Replace the target with the temporary file, or copy into it to keep its owner and links."""
-    with suppress(FileExistsError):  # a new file has the mode of the umask
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-    current = path.stat()
-    if not append and current.st_nlink == 1 and current.st_uid == os.geteuid():
-        temporary.chmod(stat.S_IMODE(current.st_mode))
-        temporary.replace(path)
-        return
-    from shutil import copyfileobj
-
-    with temporary.open("rb") as source, path.open("ab" if append else "wb") as file:
-        copyfileobj(source, file)
-    temporary.unlink()
 
 
 def _status(path: Path) -> os.stat_result | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.files import open_private, replace_file
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import to_path
 from kafka_shell.commands.state.load import is_state_file, load
@@ -84,12 +84,11 @@ def _write_all(texts: Mapping[Path, str]) -> None:
     temporary = {path: each.with_name(f".{each.name[:200]}.{end}") for path, each in real.items()}
     try:
         for path, text in texts.items():
-            mode = _mode(real[path])
-            temporary[path].write_text(text, encoding="utf-8")
-            if mode is not None:
-                temporary[path].chmod(mode)
+            _check_replaceable(real[path])
+            with open_private(temporary[path], "x") as file:
+                file.write(text)
         for path in texts:
-            temporary[path].replace(real[path])
+            replace_file(temporary[path], real[path])
     except OSError as error:
         error.filename = str(path)
         raise
@@ -103,15 +102,12 @@ def _identity(file: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _mode(file: Path) -> int | None:
-    """The permissions of a file that can be replaced; None if there is none. Raises OSError."""
-    if not file.exists():
-        return None
-    if not file.is_file():
+def _check_replaceable(file: Path) -> None:
+    """Raise OSError if there is a file that cannot be replaced."""
+    if file.exists() and not file.is_file():
         raise OSError(errno.EINVAL, "not a regular file")
-    if not os.access(file, os.W_OK):
+    if file.exists() and not os.access(file, os.W_OK):
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
-    return stat.S_IMODE(file.stat().st_mode)
 
 
 def _others(path: Path, names: Collection[str]) -> list[Path]:

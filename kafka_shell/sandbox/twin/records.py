@@ -7,7 +7,6 @@ and its fields in the flexible format. The schemas are in Kafka's `common/metada
 from __future__ import annotations
 
 import hashlib
-import os
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from kafka_shell.admin.quotas.model import Default, QuotaEntity
 from kafka_shell.admin.records.encode import encode_batch
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.users.model import ScramMechanism
-from kafka_shell.base.files import private_folder
+from kafka_shell.base.files import open_private, private_folder
 from kafka_shell.wire.frames import varint
 from kafka_shell.wire.model import Partition
 
@@ -201,15 +200,11 @@ def write_snapshot(log_dir: Path, records: Iterable[bytes]) -> None:
     folder = private_folder(log_dir / "__cluster_metadata-0")
     unfinished = folder / "snapshot.part"
     end = 0
-    with open(unfinished, "wb", opener=_private) as file:
+    with open_private(unfinished, "wb") as file:
         for batch, count in _batches(records):
             file.write(_OFFSET(end) + batch[8:])
             end += count
     unfinished.rename(folder / f"{end:020d}-{EPOCH:010d}.checkpoint")
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _batches(records: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:

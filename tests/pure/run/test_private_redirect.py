@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import stat
 from pathlib import Path
 
@@ -38,6 +39,20 @@ def test_temporary_file_is_private(
         output.complete = complete
         (temporary,) = (path for path in folder.iterdir() if path != target)
         assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
+    assert mode is None or stat.S_IMODE(target.stat().st_mode) == mode
     for path in folder.iterdir():
-        assert mode is None or stat.S_IMODE(path.stat().st_mode) == mode, path
+        assert path == target or stat.S_IMODE(path.stat().st_mode) == 0o600, path
     assert any("secret" in path.read_text() for path in folder.iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may choose any group")
+def test_file_keeps_its_group(context: Context, tmp_path: Path) -> None:
+    """Its mode would give another group access to what was written."""
+    target = tmp_path / "file"
+    target.touch(0o640)
+    os.chown(target, -1, 12345)
+    with redirected(target, False, context) as output:
+        output.stream.write("secret\n")
+    found = target.stat()
+    assert (found.st_gid, stat.S_IMODE(found.st_mode)) == (12345, 0o640)
+    assert target.read_text() == "secret\n"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import replace_file
 from kafka_shell.base.results import Failure
 from kafka_shell.commands.state.folder import FolderExport, write_folder
 from kafka_shell.commands.state.model import State
@@ -84,3 +85,20 @@ def test_links_and_permissions_are_kept(tmp_path: Path) -> None:
     export(folder, state(2))
     assert (folder / "topics.yaml").is_symlink() and "partitions: 2" in real.read_text()
     assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_files_are_private_until_they_replace_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export(tmp_path / "state", state(1))
+    (tmp_path / "state" / "topics.yaml").chmod(0o600)
+    modes = set()
+
+    def spied(temporary: Path, path: Path) -> None:
+        modes.add(temporary.stat().st_mode & 0o777)
+        replace_file(temporary, path)
+
+    monkeypatch.setattr("kafka_shell.commands.state.folder.replace_file", spied)
+    export(tmp_path / "state", state(2))
+    assert modes == {0o600}
+    assert (tmp_path / "state" / "topics.yaml").stat().st_mode & 0o777 == 0o600
