@@ -19,11 +19,11 @@ from kafka_shell.base.text import with_option
 from kafka_shell.config_file import BOOTSTRAP, PROGRAM_KEYS, ConfigFile
 from kafka_shell.connection_options import ConnectionOptions, as_list, file_layer, same_cluster
 from kafka_shell.wire.client_properties import (
+    LOGINS,
     Property,
     bad,
     connection_warnings,
     file_warnings,
-    is_login,
     resolve,
     shown_value,
     to_connection,
@@ -126,11 +126,9 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: P
     options = ConnectionOptions(flags, environ)
     name, profile = _choose_profile(file, options)
     own = profile.get(BOOTSTRAP)
-    login_warnings: tuple[str, ...] = ()
-    kept = profile
-    if own is not None:  # else its login is for any cluster
-        ours = addresses_of(own.value)
-        kept, login_warnings = _without_login(profile, options.merged, ours, f"profile {name}")
+    servers = own or options.merged.get(BOOTSTRAP)  # without its own, its login is for any cluster
+    ours = addresses_of(servers.value) if servers else ()
+    kept, login_warnings = _without_login(profile, options.merged, ours, f"profile {name}")
     properties = {**kept, **options.merged}
     connection = to_connection(properties)
     if name and BOOTSTRAP not in properties:
@@ -206,17 +204,24 @@ def _without_login(
     ours: Collection[Address],
     whose: str,
 ) -> tuple[dict[str, Property], tuple[str, ...]]:
-    """The kept properties, without their login if the added ones select an address that is not one
-    of `ours`; then with a warning, unless they have a login of their own."""
-    login = {name for name in kept if is_login(name)}
-    there = added.get(BOOTSTRAP)
-    if not login or there is None or set(ours).issuperset(addresses_of(there.value)):
-        return dict(kept), ()
-    warning = (
-        f"the login of {whose} is not sent to {there.value}; to send one, add --command-config FILE"
-    )
-    without = {name: found for name, found in kept.items() if name not in login}
-    return without, () if any(map(is_login, added)) else (warning,)
+    """The kept properties, without a login if the added ones replace its server: by brokers that
+    are not all `ours`, or another URL. Then with a warning, unless they have one of their own."""
+    kept, warnings = dict(kept), []
+    for name, parts in LOGINS.items():
+        there, before = added.get(name), kept.get(name)
+        login = [each for each in kept if each.startswith(parts)]
+        if there is None or not login:
+            continue
+        same = before is None or before.value == there.value
+        if name == BOOTSTRAP:
+            same = set(ours).issuperset(addresses_of(there.value))
+        if not same and not any(each.startswith(parts) for each in added if each != name):
+            server = shown_value(name, there.value)
+            warning = f"the login of {whose} is not sent to {server}"
+            warnings.append(f"{warning}; to send one, add --command-config FILE")
+        for each in () if same else login:
+            del kept[each]
+    return kept, tuple(warnings)
 
 
 def kept_from(session: Settings, other: Settings) -> Settings:

@@ -362,7 +362,14 @@ _OPTIONS = {
 
 _SECRETS = ("password", "jaas.config", "secret", "token", "keystore.key", "user.info")
 
-_LOGIN = ("sasl.jaas.config", "username", "password-command", "keyring")
+_LOGIN = ("sasl.jaas.config", "sasl.oauthbearer.", "username", "password-command", "keyring")
+_REGISTRY_LOGIN = ("basic.auth.", "bearer.auth.")
+LOGINS = {
+    "bootstrap.servers": _LOGIN,
+    "sasl.oauthbearer.token.endpoint.url": _LOGIN,
+    "schema.registry.url": (*_REGISTRY_LOGIN, *(f"schema.registry.{e}" for e in _REGISTRY_LOGIN)),
+}
+"""What names a server, and how the properties of its login begin: no other server may get it."""
 
 Properties = Mapping[str, Property]
 
@@ -370,11 +377,6 @@ Properties = Mapping[str, Property]
 def is_secret(name: str) -> bool:
     """Whether a property's value is a secret."""
     return name.endswith(_SECRETS)
-
-
-def is_login(name: str) -> bool:
-    """Whether a property is a part of a login, which must not be sent to another cluster."""
-    return name in _LOGIN or name.startswith("sasl.oauthbearer.")
 
 
 def shown_value(name: str, value: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.admin.schemas.settings import registry_settings
 from kafka_shell.settings import Settings, load, load_for_line
 from kafka_shell.wire.endpoint import Address
 
@@ -16,6 +17,16 @@ bootstrap = "dev:1,dev:2"
 "security.protocol" = "SASL_SSL"
 "sasl.mechanism" = "PLAIN"
 "sasl.jaas.config" = '{MODULE} required username="al" password="s3cret";'
+"""
+CONFIG += """
+"schema.registry.url" = "https://schemas.dev"
+"basic.auth.credentials.source" = "USER_INFO"
+"schema.registry.basic.auth.user.info" = "al:s3cret"
+[profiles.token]
+"security.protocol" = "SASL_SSL"
+"sasl.mechanism" = "OAUTHBEARER"
+"sasl.oauthbearer.token.endpoint.url" = "https://login.dev"
+"sasl.oauthbearer.client.credentials.client.secret" = "s3cret"
 """
 OWN_LOGIN = f'sasl.jaas.config={MODULE} required username="own" password="x";'
 
@@ -57,3 +68,52 @@ def test_login_is_for_brokers_of_session(
     if not username:
         assert found.connection.sasl.password is None
         assert "to send one, add --command-config FILE" in found.warnings[0]
+
+
+@pytest.mark.parametrize("one_shot", [False, True])
+@pytest.mark.parametrize(
+    ("url", "own", "user"),
+    [
+        ("https://schemas.dev", (), "al"),
+        ("https://u:pw@schemas.dev.example.com", (), "u"),
+        ("https://schemas.dev.example.com", (), ""),
+        ("https://other", ("basic.auth.credentials.source=SASL_INHERIT",), "al"),
+        (
+            "https://other",
+            ("bearer.auth.token=x", "bearer.auth.credentials.source=STATIC_TOKEN"),
+            "",
+        ),
+    ],
+)
+def test_login_is_for_schema_registry_of_session(
+    session: Settings, tmp_path: Path, one_shot: bool, url: str, own: tuple[str, ...], user: str
+) -> None:
+    given = [f"schema.registry.url={url}", *own]
+    if one_shot:
+        flags = {"profile": "dev", "adminclient-property": given}
+        found = load(flags, {}, tmp_path / "config.toml")
+    else:
+        found = line(session, {"adminclient-property": given}, tmp_path)
+    registry = registry_settings(found.properties)
+    assert registry is not None
+    assert registry.user == user
+    shown = "***" if "@" in url else url
+    lost = url != "https://schemas.dev" and not own
+    assert [each for each in found.warnings if f"is not sent to {shown};" in each] == (
+        list(found.warnings) if lost else []
+    )
+    assert bool(found.warnings) is lost
+
+
+@pytest.mark.parametrize(
+    ("url", "secret"), [("https://login.dev", True), ("https://login.dev.example.com", False)]
+)
+def test_login_is_for_token_endpoint_of_profile(tmp_path: Path, url: str, secret: bool) -> None:
+    (tmp_path / "config.toml").write_text(CONFIG)
+    given = [f"sasl.oauthbearer.token.endpoint.url={url}"]
+    flags = {"profile": "token", "broker": "any:1", "adminclient-property": given}
+    found = load(flags, {}, tmp_path / "config.toml")
+    assert found.connection.sasl is not None and found.connection.sasl.oauth is not None
+    assert found.connection.sasl.oauth.token_endpoint == url
+    assert (found.connection.sasl.oauth.client_secret is not None) is secret
+    assert bool(found.warnings) is not secret
