@@ -17,11 +17,12 @@ class InvalidQuery(ShellError):
 
 
 def check(text: str) -> None:
-    """Raise UsageError if the text is not a query, or could run other programs.
+    """Raise UsageError if the text is not a query, or could run other programs or open files.
 
     Spark runs shell commands in TRANSFORM, MAP and REDUCE ... USING 'command', and Java methods in
-    reflect(), whose name could also be computed by IDENTIFIER(). Spark Connect does not show its
-    plans, so a query with these words is rejected, even if they are in a literal.
+    reflect(), whose name could also be computed by IDENTIFIER(). Functions of XML and Protobuf open
+    the files of schemas. Spark Connect does not show its plans, so a query with these words is
+    rejected, even if they are in a literal.
     """
     if not re.match(r"(?is)\s*(--[^\n]*\n\s*)*(\(|(select|with|values|from|table)\b)", text):
         raise UsageError(
@@ -33,7 +34,7 @@ def check(text: str) -> None:
     if runs is not None:
         word = (runs["name"] or runs["script"]).lower()
         raise UsageError(
-            f"a query cannot use {word}, which can run code on the machine of Spark",
+            f"a query cannot use {word}, which can run code or open files on the machine of Spark",
             hint="Write such a word in a literal as 'refl' || 'ect'.",
             code="runs-code",
         )
@@ -41,7 +42,7 @@ def check(text: str) -> None:
 
 # Like Spark, IGNORECASE also matches letters such as the long s.
 _RUNS = re.compile(
-    r"\b(?P<name>(try_)?reflect|java_method|identifier)\b"
+    r"\b(?P<name>(try_)?reflect|java_method|identifier|(from|schema_of)_xml|(from|to)_protobuf)\b"
     r"|\b(?P<script>transform|map|reduce)\b.*\busing\b(?!\s*\()",
     re.IGNORECASE | re.DOTALL,
 )
