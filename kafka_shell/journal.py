@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.files import locked, open_private, private_folder
+from kafka_shell.base.files import locked, open_private, private_folder, write_private
 from kafka_shell.base.outcome import ChangeResult, JournalEntry
 from kafka_shell.base.plans import Change, Resource
 from kafka_shell.base.structs import fields, replace
@@ -285,7 +285,7 @@ def _prune(folder: Path, names: Sequence[str], now: float) -> None:
     for number, name in enumerate(names):
         if number >= excess and name >= oldest:
             break
-        for suffix in (".json", _UNDONE, ".tmp"):
+        for suffix in (".json", _UNDONE):
             (folder / name).with_suffix(suffix).unlink(missing_ok=True)
         lock = (folder / name).with_suffix(_ENTRY_LOCK)
         if lock.exists():  # of a process that was killed, or still runs
@@ -295,10 +295,7 @@ def _prune(folder: Path, names: Sequence[str], now: float) -> None:
 
 def _write(path: Path, entry: JournalEntry) -> None:
     row = json.dumps({name: getattr(entry, name) for name in _FIELDS})
-    temporary = path.with_suffix(".tmp")  # so that an interrupted write keeps the old content
-    with open_private(temporary, "w") as file:
-        file.write(row)  # JSON is ASCII, whatever characters a name has
-    temporary.replace(path)
+    write_private(path, row)  # an interrupted write keeps the old content
 
 
 def _read(path: Path) -> JournalEntry | Path:

@@ -106,8 +106,7 @@ def start(folder: Path, idle_s: int = IDLE_S) -> Generator[None]:
 
 def stop(folder: Path) -> bool:
     """Stop the server. False if there is none."""
-    found = running(folder)
-    if found is None:
+    if (found := running(folder)) is None:
         return False
     os.kill(found.pid, signal.SIGTERM)
     if not until(lambda: not _is_running(folder), _STOP_S):

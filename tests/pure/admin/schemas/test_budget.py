@@ -118,7 +118,7 @@ def protobuf() -> Callable[[bytes], Any]:
     entry.field.add(name="key", number=1, type=5, label=1)
     entry.field.add(name="value", number=2, type=11, type_name=".Wide", label=1)
     named = wide.message_type.add(name="Named")
-    named.field.add(name="n" * 50_000, number=1, type=5, label=1)
+    named.field.add(name="n" * 2_000, number=1, type=5, label=1)
     top = found.file.add(name="top.proto", dependency=["wide.proto", "google/protobuf/any.proto"])
     message = top.message_type.add(name="Top")
     message.field.add(name="many", number=1, type=11, type_name=".Many", label=1)
@@ -130,7 +130,7 @@ def protobuf() -> Callable[[bytes], Any]:
     message.field.add(name="any", number=5, type=11, type_name=".google.protobuf.Any", label=1)
     message.field.add(name="enum", number=6, type=14, type_name=".Enum", label=3)
     message.field.add(name="named", number=7, type=11, type_name=".Named", label=3)
-    top.enum_type.add(name="Enum").value.add(name="E" * 50_000, number=0)
+    top.enum_type.add(name="Enum").value.add(name="E" * 2_000, number=0)
     message.extension_range.add(start=8, end=9)
     top.extension.add(name="more", number=8, type=11, type_name=".Wide", label=3, extendee=".Top")
     return reader(found.SerializeToString())
@@ -151,8 +151,8 @@ TYPE, VALUE = b"\x0a" + length(b"x/Many"), b"\x12"
         b"\x23" + b"\x1a\0" * 5000 + b"\x24",
         b"\x2a" + length(TYPE + VALUE + length(b"\x0a\0" * 5000)),
         b"\x2a" + length(TYPE) + b"\x2a" + length(VALUE + length(b"\x0a\0" * 5000)),
-        b"\x32" + length(bytes(6000)),
-        b"\x3a\0" * 6000,
+        b"\x32" + length(bytes(200_000)),
+        b"\x3a\0" * 70_000,
         b"\x42\0" * 5000,
     ],
     ids=["message", "map", "numbers", "group", "any", "merged any", "enum", "name", "extension"],

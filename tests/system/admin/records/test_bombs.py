@@ -17,6 +17,7 @@ from tests.support.crafted_batches import batch, produce, record, value, varint
 from tests.support.program import Program, Run
 
 MANY = 200_000
+KEPT = (("retention.ms", "-1"),)  # their timestamps are of 1970
 _LIMIT = """
 import resource, sys
 from kafka_shell.app import main
@@ -38,7 +39,8 @@ print(json.dumps(rows, default=str))
 def where(sandbox: Sandbox) -> TopicPartition:
     """A record, a batch that is too large, one of many records, one of many headers, a record."""
     with connect(sandbox) as cluster:
-        where = TopicPartition(make_topic(cluster, f"bombs-{uuid4().hex[:8]}"), 0)
+        topic = make_topic(cluster, f"bombs-{uuid4().hex[:8]}", configs=KEPT)
+        where = TopicPartition(topic, 0)
         headers = varint(-1) * 2 + varint(MANY) + b"\0\1" * MANY
         for records, count in (
             (value(b"before"), 1),
@@ -65,7 +67,7 @@ def _limited(code: str, program: Program, *words: str) -> Run:
 def ten(sandbox: Sandbox) -> str:
     """Ten partitions, each with a batch of one large record and one of 59 records, 60 MiB each."""
     with connect(sandbox) as cluster:
-        topic = make_topic(cluster, f"ten-{uuid4().hex[:8]}", 10, configs=(("retention.ms", "-1"),))
+        topic = make_topic(cluster, f"ten-{uuid4().hex[:8]}", 10, configs=KEPT)
         one = batch(value(bytes(60 << 20)), 1, codec=codecs.ZSTD)
         many = b"".join(value(bytes(1 << 20), number) for number in range(59))
         both = one, batch(many, 59, codec=codecs.ZSTD)
@@ -99,7 +101,7 @@ def printed(sandbox: Sandbox) -> str:
     size = 30 << 20
     key = varint(-1) * 2 + varint(1) + varint(size) + b"\1" * size + varint(-1)
     with connect(sandbox) as cluster:
-        topic = make_topic(cluster, f"printed-{uuid4().hex[:8]}")
+        topic = make_topic(cluster, f"printed-{uuid4().hex[:8]}", configs=KEPT)
         for each in (value(b'{"a":"' + rb"\u0001" * (size // 6) + b'"}'), record(key)):
             produce(cluster, TopicPartition(topic, 0), batch(each, codec=codecs.ZSTD))
     return topic
