@@ -35,7 +35,7 @@ from tests.support.tcp_proxy import Proxy
 from tests.support.waiting import wait_for
 
 SPARK = Path(pyspark.__file__).parent
-EXECUTORS = "local-cluster[2,1,1024]"  # two processes
+EXECUTORS = "local-cluster[1,2,1024]"  # a process of its own
 WRONG = "wrong-fleet-password"
 CLUSTERS = 8
 CONTROL = """\
