@@ -66,10 +66,7 @@ def overview(registry: Sequence[Command], columns: int | None = None) -> str:
             names = [f"{c.name:<{longest}}{shorts[c.name]}".rstrip() for c in members]
             rows = [_row(n, c.summary, width, columns) for n, c in zip(names, members, strict=True)]
             lines += [heading.upper(), *(line for row in rows for line in row), ""]
-    last = (
-        "Column 2: short forms. For options and examples: help COMMAND, or F1 while typing."
-        " For the options of all commands: help options."
-    )
+    last = "Column 2: short forms. Details: help COMMAND, or F1. Common options: help options."
     return "\n".join([*lines, *_wrapped(last, columns)])
 
 
@@ -84,6 +81,7 @@ def page(command: Command, columns: int | None = None) -> str:
         _wrapped(f"short forms: {shorts}", columns) if shorts else [],
         _table("ARGUMENTS", map(argument_row, command.arguments), columns),
         _table("OPTIONS", map(option_row, visible(command.options)), columns),
+        ["Common options: help options"],
         [
             line
             for note in (["NOTES"] * bool(notes) + notes)
