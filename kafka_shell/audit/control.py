@@ -54,7 +54,6 @@ from kafka_shell.base.plans import Change, Plan, Resource
 from kafka_shell.base.results import Failure
 from kafka_shell.base.text import is_printable, quote
 from kafka_shell.base.units import ConfigType, format_config_value
-from kafka_shell.language.tokens import tokenize
 
 # Macros in the SQL of controls: `{duration value}` is shown as `7d`, `{word name}` is quoted.
 #
@@ -73,6 +72,7 @@ from kafka_shell.language.tokens import tokenize
 # in the value are replaced by another control character, with which a command is no remedy.
 
 _MACRO = re.compile(r"\{([a-z]+)\s+([^{}]+)\}")
+_COMMAND = re.compile(r"(?:[\w@%+=:,./ \[\]-]|'[^']*+'|\"'\")++", re.ASCII)
 _MARK = re.compile("\x02([a-z]+) ([^\x02\x03]*)\x03")
 
 
@@ -465,17 +465,10 @@ def _malformed(path: Path, line: int, why: str) -> ShellError:
 
 
 def single_command(line: str) -> str:
-    """Return the line, or an empty string if it is not exactly one printable command."""
-    tokens = tokenize(line)
-    single = is_printable(line) and not (
-        tokens.shell is not None
-        or tokens.operators
-        or tokens.comment
-        or tokens.incomplete
-        or tokens.problem
-        or tokens.redirect
-    )
-    return line if single else ""
+    """Return the line, or an empty string if it is not exactly one printable command, in which
+    only quoted characters could mean something to a shell. The names of topics are not quoted: a
+    broker allows no others, but a hostile one or a snapshot can have them."""
+    return line if is_printable(line) and _COMMAND.fullmatch(line) else ""
 
 
 def resources_outside(plan: Plan, findings: Iterable[str]) -> list[Resource]:

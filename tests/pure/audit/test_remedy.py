@@ -21,6 +21,12 @@ from tests.support.samples import plan
         "delete-group --group='a\x1b[2J'",
         "delete-group --group=g # orders",
         "delete-group --group='\u202e'",
+        "alter-topic --topic=a$(id) --partitions 3",
+        "alter-topic --topic=a`id` --partitions 3",
+        "alter-topic --topic=a\\ --partitions 3",
+        "alter-topic --topic=* --partitions 3",
+        "alter-topic --topic=~root --partitions 3",
+        'alter-topic --topic="a" --partitions 3',
     ],
 )
 def test_a_line_that_is_not_one_printable_command_is_no_remedy(line: str) -> None:
@@ -28,8 +34,9 @@ def test_a_line_that_is_not_one_printable_command_is_no_remedy(line: str) -> Non
 
 
 def test_a_quoted_name_with_operators_is_still_one_command() -> None:
-    line = "delete-group --group='a | b; c > d && e'"
-    assert single_command(line) == line
+    for name in ("'a | b; c > d && $(e)'", """'a'"'"'b'""", "[a,b]"):
+        line = f"delete-group --group={name}"
+        assert single_command(line) == line
 
 
 @pytest.mark.parametrize(
