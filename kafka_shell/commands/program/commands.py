@@ -178,6 +178,7 @@ def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...
             setting.kind.convert(setting, value)
     except UsageError as error:
         error.span = invocation.span("value")
+        error.hint = error.hint or f"Use one of {', '.join(setting.choices)}, for example."
         raise
     context.session.settings = replace(context.settings, **{name.replace("-", "_"): value})
     return f"{name} is {value}"
@@ -220,8 +221,7 @@ def _offer_values(found: CompletionRequest, known: Catalog) -> Candidates:
     from kafka_shell.view.candidates import pick
 
     name = next(iter(found.words.get("name", ())), "")
-    setting = SETTINGS.get(name)
-    return pick(setting.choices if setting else (), found.prefix)
+    return pick(getattr(SETTINGS.get(name), "choices", ()), found.prefix)
 
 
 _THEME, _VALUE = (

@@ -112,6 +112,7 @@ def test_an_idle_prompt_reads_the_cluster_only_if_refresh_is_set(prompt: Prompt)
     [("set pager 1", 24), ("set pager", 48), ("set pager off", sys.maxsize + PROMPT_ROWS)],
 )
 def test_a_pager_starts_above_two_screens_unless_set(prompt: Prompt, line: str, rows: int) -> None:
-    out = prompt.types(f"{line}\r", "set pager 0\r")
+    out = prompt.types(f"{line}\r", "set pager 0\r", "set pager on\r")
     assert prompt.session._rows_on_screen() == rows - PROMPT_ROWS
     assert "pager must be a positive integer, got '0'" in out
+    assert "hint: Use one of off, 1, 2, for example." in out
