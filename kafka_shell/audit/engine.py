@@ -21,7 +21,7 @@ from kafka_shell.audit.session import Opened, end, import_spark, open_session, s
 from kafka_shell.audit.spark_target import SparkTarget
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Report
-from kafka_shell.base.waits import LOCAL_POLL_S
+from kafka_shell.base.waits import POLL_S
 
 # How Spark runs queries of a few rows, and of many.
 
@@ -292,7 +292,7 @@ class Engine:
                 if self.deadline is not None and time.monotonic() >= self.deadline:
                     raise ShellError(f"{task}: deadline exceeded", code="deadline")
                 with suppress(TimeoutError):
-                    future.exception(LOCAL_POLL_S)
+                    future.exception(POLL_S)
         except (KeyboardInterrupt, ShellError):
             self.cancel(future)
             raise
@@ -332,7 +332,7 @@ class Engine:
         """Wait until work that was cancelled has ended: its jobs are cancelled as those of the
         session, and so would be those of other work."""
         # Not by joining the thread: if Ctrl-C interrupts join(), Python reports it as ended.
-        while not self._cancelled.wait(LOCAL_POLL_S):
+        while not self._cancelled.wait(POLL_S):
             self.report(task, 0, None)
 
     def stop(self) -> None:
