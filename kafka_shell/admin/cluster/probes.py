@@ -17,7 +17,7 @@ from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import Resource, replace
-from kafka_shell.base.waits import CONTROLLER_S, SETTLE_S
+from kafka_shell.base.waits import CONTROLLER_S, GRACE_S
 from kafka_shell.wire import frames
 from kafka_shell.wire import requests as versions
 from kafka_shell.wire.connection import Cluster
@@ -31,8 +31,6 @@ from kafka_shell.wire.transport import Link, State
 
 K = TypeVar("K")
 Waiting = Callable[[list[K]], None]
-
-_WAITING_INTERVAL = 0.25  # seconds between two calls of `waiting`
 
 
 def probe_brokers(
@@ -114,7 +112,7 @@ def _probe(
                 break
             if waiting is not None:
                 waiting(outstanding)
-            loop.turn(min(until, now + _WAITING_INTERVAL))
+            loop.turn(min(until, now + GRACE_S))
         for key in outstanding:
             found.failures[key] = as_failure(_late(links[key], timeout))
     finally:
@@ -157,6 +155,7 @@ def _late(link: Link, timeout: float) -> ShellError:
 # controllers or partly hangs still responds, with outdated leaders and in-sync replicas. The active
 # controller reports how far each broker has fetched (DescribeQuorum, API key 55).
 
+_ELECTED_S = 1.5  # after an election, until the controller reports which brokers caught up
 _ASKED = 3  # brokers: one that is cut off cannot forward the request
 
 
@@ -279,7 +278,7 @@ def why_out_of_date(cluster: Cluster) -> Failure | None:
 def _settled(cluster: Cluster, brokers: list[int]) -> tuple[Quorum, dict[int, Failure]]:
     """The quorum, and the brokers that are still behind after some time."""
     asked = brokers[:: -(-len(brokers) // _ASKED) or 1]
-    for attempt in cluster.attempts(SETTLE_S):
+    for attempt in cluster.attempts(_ELECTED_S):
         try:
             described = quorum.describe_through(cluster, asked)
         except ShellError:
