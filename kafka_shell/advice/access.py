@@ -255,19 +255,19 @@ def say(facts: Facts) -> Advice:
 def _of_first(facts: Facts) -> Iterator[str]:
     """The first ACLs on single resources, and those on what patterns match."""
     everyone = facts.rules.no_acl_allows
-    who = "everyone has" if everyone else "everyone may have"
+    loses = "loses" if everyone else "may lose"
     why = "is true" if everyone else "cannot be read"
     single = [each for each in facts.first if each[2] is PatternType.LITERAL and each[1] != "*"]
     patterns = [each for each in facts.first if each not in single]
     for targets, which in (
-        (single, "{}, which no ACL matches"),
-        (patterns, "what {} matches and no other ACL does"),
+        (single, "{}"),
+        (patterns, "resources matched only by {}"),
     ):
         if targets:
             what = which.format(some([target_text(*target) for target in targets], _NAMED))
             yield (
-                f"until now {who} access to {what} (allow.everyone.if.no.acl.found {why}); then"
-                " only super users and principals with an ACL"
+                f"this adds the first ACL on {what}: everyone else {loses} access"
+                f" (allow.everyone.if.no.acl.found {why})"
             )
 
 
@@ -304,11 +304,11 @@ def _of_unprotected(facts: Facts) -> Iterator[str]:
     )  # fmt: skip
     if bare:
         effect = (
-            "allow.everyone.if.no.acl.found=true allows everyone"
+            "everyone gains access (allow.everyone.if.no.acl.found=true)"
             if facts.rules.no_acl_allows
             else "access depends on allow.everyone.if.no.acl.found, which cannot be read"
         )
-        yield f"no ACL is left on {some(list(bare), _NAMED)}: {effect}"
+        yield f"this removes the last ACL on {some(list(bare), _NAMED)}: {effect}"
 
 
 def _notes(facts: Facts) -> Iterator[str]:
@@ -325,8 +325,8 @@ def _notes(facts: Facts) -> Iterator[str]:
         named = [str(acl) for acl in facts.deleted or facts.created]
         which = f"acl {named[0]}" if len(named) == 1 else counted(len(named), "ACL")
         yield (
-            f"no principal loses access without {which}: other ACLs or super.users still allow or"
-            " deny the same operations"
+            f"no principal loses access without {which}: other ACLs or super.users cover the same"
+            " operations"
             if facts.deleted
-            else f"no principal loses access by {which}: what is denied was not allowed before"
+            else f"no principal loses access by {which}: nothing that it denies was allowed"
         )

@@ -157,9 +157,9 @@ def say(facts: Facts) -> Advice:
         warnings=(
             *warnings,
             f"{partitions} of {of} {have} too few in-sync replicas for the new {min_isr.KEY}:"
-            " acks=all producers fail immediately",
+            " producers with acks=all fail at once",
         ),
-        stakes=f"acks=all producers fail in {partitions}",
+        stakes=f"producers with acks=all fail in {partitions}",
         confirm=True,
     )
 

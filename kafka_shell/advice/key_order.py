@@ -17,7 +17,7 @@ from kafka_shell.base.units import counted
 
 # Brokers find the state of a group or a transactional ID in the partition hash(ID) % partitions,
 # with the number of partitions when they started.
-_ELSEWHERE = "after a restart, brokers look for the state of most {} in another partition: {}"
+_ELSEWHERE = "after the next restart, coordinators do not find the state of most {}: {}"
 _READ_IN_ORDER = "kafka.sh and clients require exactly one partition, to read it in order"
 
 
@@ -37,7 +37,7 @@ INTERNAL_STATE = {
         "the state of all transactional IDs is lost",
         _ELSEWHERE.format(
             "transactional IDs",
-            "their open transactions hang, and their old producers are not fenced",
+            "open transactions hang, and zombie producers are not fenced",
         ),
     ),
     "__share_group_state": InternalState(
@@ -95,8 +95,8 @@ def _of_keys(facts: Facts) -> Iterator[str]:
     compacted = [topic for topic in ordinary if topic in facts.compacted]
     if compacted:
         yield (
-            f"{named_topics(compacted)}: compacted; new records with an existing key may go to"
-            " another partition; compaction then never removes the older records of that key"
+            f"{named_topics(compacted)}: compacted; keys may move to other partitions, and their"
+            " old values are then never compacted away"
         )
     single = [topic for topic in compacted if facts.before[topic] == 1]
     if single:
@@ -107,6 +107,6 @@ def _of_keys(facts: Facts) -> Iterator[str]:
     others = [topic for topic in ordinary if topic not in facts.compacted]
     if others:
         yield (
-            f"{named_topics(others)}: new records with the same key may go to another partition"
-            " than the existing ones"
+            f"{named_topics(others)}: keys may move to other partitions, which breaks the order of"
+            " their records across the change"
         )

@@ -178,7 +178,7 @@ CONNECTION = (
 
 # Declared by the commands that send it to the brokers.
 TIMEOUT = Option("--timeout", kinds.DURATION,
-                 "How long brokers wait for a change to complete (KIP-4).",
+                 "Timeout of the request on the broker.",
                  least=-1, most=LONGEST_WAIT_MS)  # fmt: skip
 # Commands without a connection do not have it, except those that declare it.
 DEADLINE = Option("--deadline", kinds.DURATION, "Maximum duration of the whole command.",

@@ -682,7 +682,7 @@ def _nothing_sent(outcome: Outcome, room: int | None) -> Iterator[Text]:
     are = "is" if len(invalid) == 1 else "are"
     message = f"nothing was changed: {len(invalid):,} of {len(items):,} items {are} invalid"
     yield from hang(text("error: ", "error") + text(message), room, 2)
-    hint = "Correct or leave out the invalid items: this command changes everything or nothing."
+    hint = "Fix or omit the invalid items: this command is all-or-nothing."
     yield from hang(text("hint: ", "hint") + text(hint), room, 2)
 
 

@@ -67,10 +67,7 @@ class Layout(Struct, frozen=True):
         """A line that names the dropped columns, if any."""
         if self.dropped:
             headings = ", ".join(column.heading for column in self.dropped)
-            label = "column" if len(self.dropped) == 1 else "columns"
-            yield from hang(
-                text(f"{label} left out (narrow terminal): {headings}", "dim"), width, 2
-            )
+            yield from hang(text(f"hidden (narrow terminal): {headings}", "dim"), width, 2)
 
     def _lines(self, cells: Sequence[Sequence[Text]]) -> Iterator[Text]:
         for line in range(max(map(len, cells))):

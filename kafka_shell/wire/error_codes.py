@@ -19,7 +19,7 @@ NONE = 0
 OFFSET_OUT_OF_RANGE = _code(1, "the offset is not in the partition's log")
 CORRUPT_MESSAGE = 2
 UNKNOWN_TOPIC_OR_PARTITION = _code(
-    3, "the topic or partition does not exist, or you may not DESCRIBE it"
+    3, "the topic or partition does not exist, or you are not authorized to DESCRIBE it"
 )
 INVALID_FETCH_SIZE = 4
 LEADER_NOT_AVAILABLE = _code(5, "the partition has no leader")
@@ -84,7 +84,7 @@ UNKNOWN_PRODUCER_ID = 59
 REASSIGNMENT_IN_PROGRESS = _code(60, "a reassignment of the partition is in progress")
 DELEGATION_TOKEN_AUTH_DISABLED = _code(61, "delegation tokens are disabled on the brokers")
 DELEGATION_TOKEN_NOT_FOUND = _code(
-    62, "the delegation token does not exist, or you may not DESCRIBE it"
+    62, "the delegation token does not exist, or you are not authorized to DESCRIBE it"
 )
 DELEGATION_TOKEN_OWNER_MISMATCH = _code(63, "the delegation token belongs to another user")
 DELEGATION_TOKEN_REQUEST_NOT_ALLOWED = _code(

@@ -269,7 +269,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     "cluster-metadata": ("1 broker", "rack-a 4.3 up"),
     "cluster-metadata --quorum": ("leader 1", "CONTROLLER://127.0.0.1:"),
     "check-restart 1": ("broker 1: unsafe", "would have no leader"),
-    "check-restart --plan": ("not safe to stop", "would have no leader"),
+    "check-restart --plan": ("unsafe to stop", "would have no leader"),
     "check-restart 1 --wait": ("broker 1 is up", "in sync"),
     "decommission 1 --dry-run": ("broker 1 is the only running broker",),
     "decommission 1 --undo": SAME,

@@ -216,8 +216,8 @@ def _above_replicas(topics: Sequence[Topic], minimum: Mapping[str, int]) -> Foun
     if above:
         yield finding_about(
             Severity.NOTE, "min-isr-above-replicas",
-            f"{counted(len(above), 'topic')} with min.insync.replicas above the number of"
-            " replicas: brokers require all replicas instead", above,
+            f"{counted(len(above), 'topic')} with min.insync.replicas above the replication factor:"
+            " one broker down blocks producers with acks=all", above,
         )  # fmt: skip
 
 

@@ -469,9 +469,9 @@ def warnings(cluster: Cluster, groups: Iterable[str], operation: str) -> tuple[s
         return ()
     internal = _by_group(names, {*requested, *_existing(cluster)})
     return tuple(
-        f"group {group} looks like a Kafka Streams application: {operation} does not change its"
-        f" internal topics ({some(internal[group], _NAMED)}) and local state"
-        " (state.dir); reset them too, or the application continues with the old state"
+        f"group {group} looks like a Kafka Streams application: {operation} does not reset its"
+        f" internal topics ({some(internal[group], _NAMED)}) and local state (state.dir); use"
+        " kafka-streams-application-reset as well"
         for group in requested
         if group in internal
     )

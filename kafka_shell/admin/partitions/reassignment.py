@@ -285,8 +285,8 @@ def _refusal(
     if moving is not None and _never_ends(moving, after):
         return Failure(
             "REASSIGNMENT_IN_PROGRESS",
-            f"partition {partition} is being reassigned to {spell(moving.after)}: with"
-            f" {spell(after)} as its new target, the reassignment might never end",
+            f"partition {partition} is already moving to {spell(moving.after)}: with the new target"
+            f" {spell(after)}, the move may never complete",
             60,
             "Cancel the reassignment first.",
             Resource("reassignment", topic),

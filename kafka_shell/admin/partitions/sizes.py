@@ -178,9 +178,9 @@ def too_slow(
         broker, rate = max(into.items(), key=lambda each: each[1], default=(0, 0))
         if rate >= throttle:
             return (
-                f"the throttle of {format_rate(throttle)} is too low: broker {broker} would"
-                f" receive {_rate(rate)} of new records of these partitions (measured over"
-                f" {took:.1f} s), so its copies would never catch up",
+                f"throttle {format_rate(throttle)} is too low: broker {broker} would receive"
+                f" {_rate(rate)} of new records of these partitions (measured over {took:.1f} s),"
+                " so the move would never complete",
             )
     return ()
 

@@ -142,7 +142,7 @@ def rebalanced(
         warnings += _unknown_sizes(problem, problem.chosen or (), "they are not copied")
     left = len(chosen) - len(problem.chosen or ())
     if left:
-        warnings.append(f"{counted(left, 'partition')} left out: already being reassigned")
+        warnings.append(f"skipped {counted(left, 'partition')}: already being reassigned")
     warnings += _unhealthy(now)
     loads = (topic_loads(now, proposal.changes),) if proposal.changes else ()
     return Targets(proposal.changes, refused, proposal.scores, tuple(warnings), loads)
@@ -155,10 +155,7 @@ def _unhealthy(now: CurrentAssignment) -> list[str]:
     wrong = [f"{counted(count, 'partition')} {what}" for what, count in counts.items() if count]
     if not wrong:
         return []
-    return [
-        f"the cluster is not healthy: {', '.join(wrong)}; copying replicas adds load, and the"
-        " plan ignores the load of brokers that are down; rebalance when all replicas are in sync"
-    ]
+    return [f"the cluster is not healthy ({', '.join(wrong)}): fix that first, as moves add load"]
 
 
 def spread_over(
@@ -175,7 +172,7 @@ def spread_over(
     most = max((len(now.replicas[each]) for each in chosen), default=0)
     if brokers.named and most > len(targets):
         raise ShellError(
-            f"a replication factor of {most} is impossible with {counted(len(targets), 'broker')}",
+            f"replication factor {most} requires {most} brokers, only {len(targets):,} can be used",
             hint="Name more brokers, or lower the replication factor first.",
             code="INVALID_REPLICA_ASSIGNMENT",
         )
@@ -224,7 +221,7 @@ def with_factor(
     chosen, refused = _partitions(now, topics)
     if not 0 < factor <= len(now.racks):
         raise ShellError(
-            f"a replication factor of {factor} is impossible with"
+            f"replication factor {factor} is impossible with"
             f" {counted(len(now.racks), 'running broker')}",
             hint=f"Use 1 to {len(now.racks)}." if len(now.racks) > 1 else "Use 1.",
             code="INVALID_REPLICATION_FACTOR",
@@ -280,9 +277,9 @@ def _targets(
     warnings = [_not_read(disks, unread, named=bool(brokers.named))] if unread else []
     if not brokers.named:
         down = now.found.replica_ids() - now.racks.keys() - brokers.excluded
-        warnings += [f"{_brokers(down)} left out: not running"] if down else []
+        warnings += [f"{_brokers(down)} excluded (not running)"] if down else []
         cordoned = wanted & disks.cordoned
-        warnings += [f"{_brokers(cordoned)} left out: cordoned"] if cordoned else []
+        warnings += [f"{_brokers(cordoned)} excluded (cordoned)"] if cordoned else []
         wanted -= cordoned
         # If no broker returns its log directories, it is a missing permission of this client.
         wanted -= unread if len(disks.not_read) < len(now.racks) else set()

@@ -140,13 +140,14 @@ def _warning(minimum: int, factor: int, topics: Sequence[str], capped: bool) -> 
         f"{KEY}={minimum} is {relation} the replication factor {factor} of {named_topics(topics)}"
     )
     if minimum == factor:
-        return f"{about}: acks=all producers fail when any broker is down"
+        return f"{about}: producers with acks=all fail when any broker is down"
     if not capped:
-        return f"{about}: acks=all producers fail immediately"
+        return f"{about}: producers with acks=all fail at once"
     if factor == 1:
         return f"{about}: brokers require only this one replica"
     return (
-        f"{about}: all replicas must be in sync, so acks=all producers fail when any broker is down"
+        f"{about}: all replicas must be in sync, so producers with acks=all fail when any broker is"
+        " down"
     )
 
 
@@ -207,9 +208,9 @@ def _during(
         until = counted(required - isr, "more replica")
         are = "is" if required - isr == 1 else "are"
         yield (
-            f"{named_topics(sorted(affected))}: acks=all producers fail until {until} {are} in"
-            f" sync: with the replicas that are added, {KEY}={value} requires {required} in-sync"
-            f" replicas. To avoid this, set {KEY}={isr} until the reassignment is complete"
+            f"{named_topics(sorted(affected))}: producers with acks=all fail during this move until"
+            f" {until} {are} in sync ({KEY}={value} then requires {required}); to avoid this, set"
+            f" {KEY}={isr} until the move is complete"
         )
 
 
@@ -232,7 +233,7 @@ def set_too_early(
             refused[name] = Failure(
                 "too-few-in-sync",
                 f"topic {name} has {counted(isr, 'in-sync replica')}: with {KEY}={minimum},"
-                " acks=all producers would fail until the added replicas are in sync",
+                " producers with acks=all would fail until the added replicas are in sync",
                 hint=f"Raise the replication factor first, and {KEY} when the reassignment is"
                 " complete.",
             )

@@ -2,8 +2,8 @@
 -- title: Fewer than three brokers
 -- severity: critical
 -- tags: availability
--- description: Three replicas, one of which may be offline, require three brokers. B24 reports
---   registered brokers that are offline.
+-- description: With fewer than three brokers, no topic has three replicas, and maintenance of one
+--   broker leaves no room for a failure. B24 reports registered brokers that are offline.
 -- source: Apache Kafka documentation, Replication
 -- needs: brokers, clusters
 -- absence: brokers

@@ -1,5 +1,5 @@
 -- id: B07
--- title: Broker and controller in one process
+-- title: Combined mode (broker and controller in one process)
 -- severity: high
 -- tags: availability
 -- description: Overload or a restart of the broker also affects the controller. Combined mode is

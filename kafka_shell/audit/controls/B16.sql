@@ -1,5 +1,5 @@
 -- id: B16
--- title: Move to another log directory in progress
+-- title: Replica is moving between log directories
 -- severity: medium
 -- tags: capacity, opinion
 -- description: A replica is being moved to another log directory of its broker. Until it has

@@ -3,9 +3,9 @@
 -- severity: medium
 -- tags: log, performance
 -- description: Half of the sampled batches contain almost no records, and the topic receives many
---   records. linger.ms and batch.size of the producers have no effect, and almost every record is
---   a request of its own. The rate is the average between the first and the last sampled batch of a
---   partition, of which there must be two. Records that compaction removed count.
+--   records: producers send almost every record in a request of its own. Raise linger.ms or
+--   batch.size. Evaluated for partitions with at least two sampled batches, from the average rate
+--   between the first and the last of them.
 -- source: Apache Kafka documentation, Producer configs, linger.ms and batch.size
 -- needs: batches, topics
 -- parameter: records = 2

@@ -4,8 +4,8 @@
 -- tags: log, durability
 -- description: Batches without a producer ID in topics where order matters: compacted topics, and
 --   topics that match the pattern. A retry can write a record twice, or an older value after a
---   newer one. Kafka Connect and Schema Registry wait for each record instead, and MirrorMaker
---   copies are written by MirrorMaker. Only the last offsets of each partition are evaluated:
+--   newer one. Topics of Kafka Connect and Schema Registry, which allow one request in
+--   flight, and copies by MirrorMaker are excluded. Only the last offsets of each partition are evaluated:
 --   older batches may be of producers that were changed since.
 -- source: Apache Kafka documentation, Producer configs, enable.idempotence
 -- needs: batches, topic_configs, topics

@@ -2,8 +2,8 @@
 -- title: Retention is longer than consumers need
 -- severity: medium
 -- tags: log, cost, opinion
--- description: The slowest group of the topic is never further behind than a small part of the
---   retained records. Ages are upper bounds, taken from the sampled batch at or before the
+-- description: Even the slowest group of the topic needs only a small part of the retained
+--   records. Ages are upper bounds, taken from the sampled batch at or before the
 --   committed offset. If there is none, the group has read nothing of what is retained. Only topics
 --   of which the start of the log was sampled are evaluated.
 -- source: Apache Kafka documentation, Topic configs, retention.ms

@@ -1,5 +1,5 @@
 -- id: D08
--- title: A few keys have most of the records
+-- title: Skewed keys
 -- severity: medium
 -- tags: log, balance
 -- description: All records of a key are in one partition, so one consumer does most of the work

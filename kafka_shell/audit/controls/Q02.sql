@@ -2,9 +2,8 @@
 -- title: Client ID quota is overridden by the default user quota
 -- severity: medium
 -- tags: quotas
--- description: User quotas take precedence over client ID quotas, and so does the default user
---   quota, so this quota never applies: unauthenticated clients are User:ANONYMOUS, to whom the
---   default user quota applies as well. The remedy sets it for the client ID of all users, and a
+-- description: This quota never applies: the default user quota takes precedence over client ID
+--   quotas, even for unauthenticated clients (User:ANONYMOUS). The remedy sets it for the client ID of all users, and a
 --   producer_byte_rate as high as Q04 requires. It throttles clients that the default user quota
 --   did not throttle so far.
 -- source: Apache Kafka documentation, Quotas, order of precedence (KIP-55)

@@ -2,10 +2,9 @@
 -- title: User without any ACL
 -- severity: medium
 -- tags: access, hygiene
--- description: The user can authenticate, but no ACL gives it permissions. Super users need none:
---   if the brokers do not return super.users, the user may be one, and no remedy is given. The
---   user also has the permissions of User:* and of allow.everyone.if.no.acl.found: if there are
---   any, it is only reported as info. Deletion is irreversible because the password cannot be read back.
+-- description: The user can authenticate, but no ACL gives it permissions. If super.users
+--   cannot be read, the user may be a super user, so no remedy is given. If ACLs of User:* or
+--   allow.everyone.if.no.acl.found apply, this is reported as info. Deletion is irreversible because the password cannot be read back.
 -- source: Apache Kafka documentation, Security, SCRAM
 -- needs: scram_users, acls, broker_configs
 -- absence: acls, broker_configs

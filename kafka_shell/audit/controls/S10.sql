@@ -1,5 +1,5 @@
 -- id: S10
--- title: Minimum number of SCRAM iterations
+-- title: SCRAM credential with the minimum number of iterations
 -- severity: medium
 -- tags: access
 -- description: 4096 iterations are the minimum that Kafka accepts. More iterations slow down

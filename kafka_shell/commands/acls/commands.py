@@ -175,17 +175,14 @@ def _missing(context: Context, principal: str, topics: Sequence[str]) -> Iterato
         existing = metadata_scan.scan(context.cluster, topics).names
         for name in dict.fromkeys(topics):
             if name not in existing:
-                yield f"topic {name} does not exist, or you may not DESCRIBE it"
+                yield f"topic {name} does not exist, or you are not authorized to DESCRIBE it"
     try:
         known = users.is_known(context.cluster, principal)
     except ShellError as error:
         yield f"not checked: ACLs, SCRAM credentials and quotas of {principal}: {error.message}"
         return
     if not known:
-        yield (
-            f"{principal} has no ACLs, SCRAM credentials or quotas; whether such a user exists"
-            " cannot be determined"
-        )
+        yield f"{principal} has no ACLs, SCRAM credentials or quotas: check the spelling"
 
 
 def _client_host(invocation: Invocation) -> str | None:

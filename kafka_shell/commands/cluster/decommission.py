@@ -64,7 +64,7 @@ def _undo(context: Context, broker: int) -> Plan:
     if moving:
         warnings.append(
             f"{counted(len(moving), 'partition')} still being moved off broker {broker};"
-            " to cancel that, run reassign-partitions --cancel --topics '*'"
+            " to cancel that, name them: reassign-partitions --cancel --partitions"
         )
     return plan.advised(Advice(warnings=tuple(warnings)))
 

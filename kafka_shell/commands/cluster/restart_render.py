@@ -112,7 +112,7 @@ def order_page(order: RestartOrder, width: int | None) -> Iterator[Text]:
             yield Text()
         count = counted(len(order.left_out), "broker")
         are = "is" if len(order.left_out) == 1 else "are"
-        yield text(f"{count} {are} left out: not running, or not safe to stop", "bad")
+        yield text(f"{count} {are} not in the plan: not running, or unsafe to stop", "bad")
         total = len(order.left_out) + sum(map(len, order.batches))
         brokers_of: dict[str, list[int]] = {}
         for each in order.left_out:

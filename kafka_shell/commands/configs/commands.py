@@ -335,7 +335,7 @@ COMMANDS = (
         ),
         search=("subscriptions", "telemetry", "names"),
         description=(
-            "These resources can have configs without existing otherwise. To list topics and"
+            "These resources exist only through their configs. To list topics and"
             " brokers, use list-topics and cluster-metadata."
         ),
         examples=(

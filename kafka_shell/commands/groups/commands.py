@@ -96,8 +96,7 @@ def _note_hidden_offsets(context: Context) -> None:
 
     unseen = group_offsets.hidden(context.cluster)
     if unseen is not None:
-        lag = "are not visible, and lag does not include them"
-        context.note(f"{unseen.what} {lag}: {unseen.reason}")
+        context.note(f"lag excludes {unseen.what} that are not visible: {unseen.reason}")
 
 
 def _largest_lag_first(

@@ -80,8 +80,8 @@ COMMANDS: tuple[Command, ...] = (
                    many=True, aliases=("--topic",), metavar="TOPICS"),
             Option("--brokers", kinds.BROKER, "Only between these brokers (default: all running"
                    " ones that are not cordoned).", many=True, metavar="IDS"),
-            Option("--exclude-brokers", kinds.BROKER, "Leave the replicas on these brokers, and"
-                   " move none to them.", many=True, metavar="IDS"),
+            Option("--exclude-brokers", kinds.BROKER, "Do not move replicas from or to these"
+                   " brokers.", many=True, metavar="IDS"),
             Option("--racks", kinds.FLAG, "Only spread replicas over racks.",
                    excludes=("--only-leaders",)),
             Option("--only-leaders", kinds.FLAG, "Only change the order of replicas: preferred"
@@ -90,8 +90,8 @@ COMMANDS: tuple[Command, ...] = (
                    " best gain per byte are made.", least=0, metavar="SIZE"),
             Option("--max-partitions", kinds.INTEGER, "Change at most this many partitions.",
                    least=0),
-            Option("--min-gain", kinds.INTEGER, "The percentage of a goal's score that copying data"
-                   " for it must gain (default: 1).", least=0, most=100, metavar="PERCENT"),
+            Option("--min-gain", kinds.INTEGER, "Minimum gain of a goal, in percent, that justifies"
+                   " copying data (default: 1).", least=0, most=100, metavar="PERCENT"),
             Option("--measure", kinds.DURATION, "Measure for this long what is written to each"
                    " partition, and balance leaders by it: 30s.", least=1),
             INCLUDE_CORDONED,

@@ -76,7 +76,7 @@ def undo(invocation: Invocation, context: Context) -> Plan | NoRows:
     chosen = _chosen(invocation, context, cluster_id)
     if not chosen:
         which = " of this session" if invocation["session"] else ""
-        return NoRows(f"the journal has no changes of cluster {cluster_id}{which} to undo")
+        return NoRows(f"nothing to undo: the journal has no changes of cluster {cluster_id}{which}")
     applied = [
         book.change_of(row)
         for entry in reversed(chosen)

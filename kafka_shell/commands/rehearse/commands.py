@@ -118,7 +118,7 @@ def _on_twin(
             context.resources.ends.push(stack.pop_all())
     if len(done) < len(lines):
         left = counted(len(lines) - len(done), "line")
-        context.note(f"{left} not rehearsed: a script stops at the first line that fails")
+        context.note(f"{left} not run: the script stops at the first failure (see --keep-going)")
     return Rehearsal(tuple(done), found, undo_script(done))
 
 

@@ -316,7 +316,7 @@ class _RemedyPlans:
         plan = _plan_of(line, [each.resource for each in findings], self._context)
         removed = acl_removal(plan, safe=any(_risk(each) == RISKS[0] for each in findings))
         if removed.bindings and (why := self._all().refusal(removed)) is not None:
-            hint = "The remedy was not applied. Run it yourself if you want this change."
+            hint = "Not applied: run it yourself if you want it."
             raise ShellError(why.message, hint=hint, code=why.name)
         self._agree(line, plan)
         return plan
@@ -361,7 +361,7 @@ def _plan_of(line: str, resources: list[str], context: Context) -> Plan:
     if others := resources_outside(plan, resources):
         raise ShellError(
             f"the remedy of {resources[0]} would also change {others[0]}",
-            hint="The remedy was not applied. Run it yourself if you want this change.",
+            hint="Not applied: run it yourself if you want it.",
             code="outside-finding",
         )
     return plan

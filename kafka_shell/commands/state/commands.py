@@ -169,8 +169,7 @@ def _select(
                 " not exported"
             )
     if any(about.startswith(("topic ", HIDDEN)) for about in state.unread):
-        # --prune would delete these
-        context.note("the export has no scope, because it lacks topics that could not be read")
+        context.note("the export has no scope, because some topics could not be read")
     elif "topics" in state.parts:
         state.scope["topics"] = tuple(item for word in words for item in split(word))
 
@@ -228,7 +227,7 @@ def apply(invocation: Invocation, context: Context) -> Plan:
         context.note("the file has no scope: --prune deletes nothing")
     elif not invocation["prune"] and found.only_on_cluster:
         kept = name_changes([each.change for each in found.only_on_cluster])
-        context.note(f"only on the cluster, and not deleted without --prune: {kept}")
+        context.note(f"not in the file (add --prune to delete): {kept}")
     note_unmatched(found, context)
     return plan.advised(Advice(confirm=context.ask is not None))
 
@@ -317,12 +316,12 @@ COMMANDS: tuple[Command, ...] = (
         options=(_ONLY,),
         search=("drift", "compare", "state"),
         description=(
-            "A profile name selects that cluster, - is standard input, and any other word is a"
-            " file. A word that is a profile and a file is an error: use ./NAME for the file. With"
-            " one argument, the differences are what apply --prune would change on this cluster."
-            " What is only on the cluster is a difference if the scope of the file selects it;"
-            " else, if the file names the resource, it is listed below the differences. The exit"
-            " status is 0 if nothing differs, and 1 if something does or could not be compared."
+            "A profile name selects that cluster, - is standard input, and any other argument is a"
+            " file. If NAME is both, write ./NAME for the file. With one argument, the differences"
+            " are what apply --prune would change on this cluster. Resources that exist only on the"
+            " cluster are differences within the scope of the file, and are listed below the"
+            " differences if the file names them. The exit status is 0 if nothing differs, and 1 if"
+            " something does or could not be compared."
         ),
         examples=(
             Example("diff payments.yaml", "what differs between the cluster and a file"),
@@ -349,9 +348,9 @@ COMMANDS: tuple[Command, ...] = (
         description=(
             "The file - is standard input. Applying a file again changes nothing; an interrupted"
             " apply continues when it is run again. Nothing is sent if any item is refused. What"
-            " the file does not mention is not changed, except with --prune: then everything within"
-            " the scope of the file that it does not mention is deleted, also other configs of a"
-            " resource that it names. A changed replication factor moves replicas, with --throttle"
+            " the file does not mention stays. With --prune, everything within the scope of the"
+            " file that it does not mention is deleted, including other configs of resources in"
+            " the file. A changed replication factor moves replicas, with --throttle"
             " and --wait as in reassign-partitions; a topic that gets more partitions at the same"
             " time gets them first."
         ),

@@ -234,7 +234,7 @@ def source_of(invocation: Invocation, context: Context, argument: str) -> StateS
         return StateSource(f"cluster {word}", context=context.with_settings(found))
     if exists or "." in word or "/" in word or word == _STDIN:
         return StateSource(word, file=state_in(invocation, context, argument))
-    known = f"Profiles: {', '.join(profiles)}." if profiles else "There are no profiles."
+    known = f"Profiles: {', '.join(profiles)}." if profiles else "config.toml has no profiles."
     raise UsageError(
         f"'{word}' is neither a file nor a profile",
         hint=known,
@@ -306,7 +306,7 @@ def compare_sources(
 def note_unmatched(found: FileDifferences, context: Context) -> None:
     """Print the selectors of a scope that select nothing: they may be misspelled."""
     for kind, word in found.unmatched:
-        context.note(f"scope.{kind}: {shorten(word)} selects nothing in the file or on the cluster")
+        context.note(f"scope.{kind}: {shorten(word)} matches nothing")
 
 
 def missing(state: State, other: State) -> dict[str, Failure]:

@@ -170,7 +170,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="create-token",
-        summary="Create a delegation token, a login that does not need the owner's password.",
+        summary="Create a delegation token.",
         family="access",
         run=create_token,
         effect=Effect.CHANGE,

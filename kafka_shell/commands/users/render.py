@@ -79,8 +79,8 @@ def _groups(page: UserPage, width: int | None) -> Iterator[Text]:
     unknown = ""
     if page.unknown_groups:
         count = counted(len(page.unknown_groups), "group")
-        unknown = f"not known: {count} without ACLs (allow.everyone.if.no.acl.found cannot be read)"
-    yield from _part("groups", page.groups, _names, width, unknown or "none that the user may READ")
+        unknown = f"unknown: {count} without ACLs (allow.everyone.if.no.acl.found cannot be read)"
+    yield from _part("groups", page.groups, _names, width, unknown or "none (requires READ)")
     if unknown and page.groups:
         yield from hang(text(f"{'':<{_TITLE}}{unknown}", "dim"), width, _TITLE)
 

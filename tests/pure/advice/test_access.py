@@ -24,7 +24,6 @@ DENIED = replace(BOB, permission=AclPermission.DENY)
 PREFIXED = replace(BOB, pattern_type=PatternType.PREFIXED)
 KNOWN = Rules((), super_users=frozenset())
 KEEP = "super users keep access: super.users is not visible to clients"
-THEN = "then only super users and principals with an ACL"
 
 
 def lost(*bindings: AclBinding) -> list[Loss]:
@@ -74,13 +73,13 @@ def test_lost_access(facts: access.Facts, warnings: Sequence[str], notes: Sequen
     ("facts", "note"),
     [
         (access.Facts([BOB], rules=KNOWN, compared=True),
-         f"no principal loses access without acl {BOB}: other ACLs or super.users still allow or"
-         " deny the same operations"),
+         f"no principal loses access without acl {BOB}: other ACLs or super.users cover the same"
+         " operations"),
         (access.Facts(of(2), rules=KNOWN, compared=True),
-         "no principal loses access without 2 ACLs: other ACLs or super.users still allow or deny"
-         " the same operations"),
+         "no principal loses access without 2 ACLs: other ACLs or super.users cover the same"
+         " operations"),
         (access.Facts([], [DENIED], rules=KNOWN, compared=True),
-         f"no principal loses access by acl {DENIED}: what is denied was not allowed before"),
+         f"no principal loses access by acl {DENIED}: nothing that it denies was allowed"),
         (access.Facts([], [BOB], rules=KNOWN), ""),
     ],
 )  # fmt: skip
@@ -104,16 +103,16 @@ def test_replaced_passwords_are_at_stake() -> None:
     ("everyone", "first", "warnings"),
     [
         (None, [(TOPIC, "a", PatternType.LITERAL), (TOPIC, "b", PatternType.LITERAL)],
-         ["until now everyone may have access to topic a, topic b, which no ACL matches"
-          f" (allow.everyone.if.no.acl.found cannot be read); {THEN}"]),
+         ["this adds the first ACL on topic a, topic b: everyone else may lose access"
+          " (allow.everyone.if.no.acl.found cannot be read)"]),
         (True, [(TOPIC, "a", PatternType.LITERAL), (TOPIC, "*", PatternType.LITERAL)],
-         ["until now everyone has access to topic a, which no ACL matches"
-          f" (allow.everyone.if.no.acl.found is true); {THEN}",
-          "until now everyone has access to what topic * matches and no other ACL does"
-          f" (allow.everyone.if.no.acl.found is true); {THEN}"]),
+         ["this adds the first ACL on topic a: everyone else loses access"
+          " (allow.everyone.if.no.acl.found is true)",
+          "this adds the first ACL on resources matched only by topic *: everyone else loses access"
+          " (allow.everyone.if.no.acl.found is true)"]),
         (None, [(TOPIC, "a", PatternType.PREFIXED)],
-         ["until now everyone may have access to what prefixed topic a matches and no other ACL"
-          f" does (allow.everyone.if.no.acl.found cannot be read); {THEN}"]),
+         ["this adds the first ACL on resources matched only by prefixed topic a: everyone else"
+          " may lose access (allow.everyone.if.no.acl.found cannot be read)"]),
     ],
 )  # fmt: skip
 def test_the_first_acl_of_a_resource(
@@ -126,10 +125,10 @@ def test_the_first_acl_of_a_resource(
 @pytest.mark.parametrize(
     ("left", "everyone", "warning"),
     [
-        ([], True, "no ACL is left on topic orders: allow.everyone.if.no.acl.found=true allows"
-                   " everyone"),
-        ([], None, "no ACL is left on topic orders: access depends on allow.everyone.if.no.acl"
-                   ".found, which cannot be read"),
+        ([], True, "this removes the last ACL on topic orders: everyone gains access"
+                   " (allow.everyone.if.no.acl.found=true)"),
+        ([], None, "this removes the last ACL on topic orders: access depends on"
+                   " allow.everyone.if.no.acl.found, which cannot be read"),
         ([], False, ""),
         ([replace(BOB, principal="User:eve")], True, ""),
         ([PREFIXED], True, ""),

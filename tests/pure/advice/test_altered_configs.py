@@ -15,7 +15,7 @@ from tests.support.altered import altered, entry, topic_values
 from tests.support.config_alterations import BROKER, DEFAULT, delete, set_, topic_of
 
 MIN_ISR = "min.insync.replicas"
-ANY_DOWN = "acks=all producers fail when any broker is down"
+ANY_DOWN = "producers with acks=all fail when any broker is down"
 
 # -- acks=all --------------------------------------------------------------------------------------
 
@@ -31,8 +31,8 @@ ANY_DOWN = "acks=all producers fail when any broker is down"
                      f" so {ANY_DOWN}"),
         (2, 1, True, "is above the replication factor 1 of topic t: brokers require only this one"
                      " replica"),
-        (2, 1, False, "is above the replication factor 1 of topic t: acks=all producers fail"
-                      " immediately"),
+        (2, 1, False, "is above the replication factor 1 of topic t: producers with acks=all fail"
+                      " at once"),
     ],
 )  # fmt: skip
 def test_required_replicas(minimum: int, factor: int, capped: bool, warning: str) -> None:
@@ -73,9 +73,9 @@ def test_in_sync_replicas(before: int, after: int, failing: int) -> None:
     if failing:
         assert said.warnings[-1] == (
             f"2 partitions of topic t have too few in-sync replicas for the new {MIN_ISR}:"
-            " acks=all producers fail immediately"
+            " producers with acks=all fail at once"
         )
-        assert said.stakes == "acks=all producers fail in 2 partitions"
+        assert said.stakes == "producers with acks=all fail in 2 partitions"
 
 
 # -- unclean elections -----------------------------------------------------------------------------

@@ -15,10 +15,12 @@ from kafka_shell.advice import acks_all, key_order, use
 from kafka_shell.advice.key_order import INTERNAL_STATE
 from kafka_shell.wire.model import INTERNAL_TOPICS
 
-OTHER = "new records with the same key may go to another partition than the existing ones"
+OTHER = (
+    "keys may move to other partitions, which breaks the order of their records across the change"
+)
 COMPACTED = (
-    "compacted; new records with an existing key may go to another partition; compaction then never"
-    " removes the older records of that key"
+    "compacted; keys may move to other partitions, and their old values are then never compacted"
+    " away"
 )
 SINGLE = (
     "compacted, with a single partition; Kafka Connect (config.storage.topic) and schema registries"
@@ -39,8 +41,8 @@ def test_the_set_has_our_topics_and_each_has_consequences() -> None:
         ({"a": 2, "b": 1}, {"a", "b"},
          [f"2 topics (a, b): {COMPACTED}", f"topic b: {SINGLE}"]),
         ({"__consumer_offsets": 50, "a": 1}, set(),
-         ["topic __consumer_offsets: after a restart, brokers look for the state of most groups in"
-          " another partition: their committed offsets are lost", f"topic a: {OTHER}"]),
+         ["topic __consumer_offsets: after the next restart, coordinators do not find the state of"
+          " most groups: their committed offsets are lost", f"topic a: {OTHER}"]),
         ({"__remote_log_metadata": 50}, set(),
          ["topic __remote_log_metadata: after a restart, brokers cannot use remote storage, because"
           " the number of partitions must be that of remote.log.metadata.topic.num.partitions"]),

@@ -116,10 +116,10 @@ def test_columns_that_are_left_out_are_named_below_the_table() -> None:
     )
     rows = [("orders", 6, "a note that is long")]
     assert plain(draw_table(columns, rows, width=20)) == (
-        "NAME    LEADER-EPOCH\norders             6\ncolumn left out\n  (narrow terminal):\n  NOTE"
+        "NAME    LEADER-EPOCH\norders             6\nhidden (narrow\n  terminal): NOTE"
     )
-    assert "left out" not in plain(draw_table(columns, rows, width=None))
-    assert "columns left out (narrow terminal): LEADER-EPOCH, NOTE" in plain(
+    assert "hidden" not in plain(draw_table(columns, rows, width=None))
+    assert "hidden (narrow terminal): LEADER-EPOCH, NOTE" in plain(
         draw_table((NAME, *columns[1:], COUNT), [("o" * 60, 6, "a note")], width=67)
     )
 

@@ -84,7 +84,7 @@ def test_the_destination_is_killed_and_its_throttle_is_removed_when_it_is_back(
             assert "waiting for broker 3, which is down" in waits.stdout, str(waits)
             wanted = {TopicPartition(topics[1], 0): (2, 3)}
             assert problem(three, wanted, frozenset()) == "broker 3 is down"
-            assert "broker 3 left out: not running" in kafka.ok("rebalance", "--dry-run").stdout
+            assert "broker 3 excluded (not running)" in kafka.ok("rebalance", "--dry-run").stdout
             assert run.process.poll() is None, run
             assert run.interrupt() == 130, run
             ended, took = timed(kafka, *line.split(), "--deadline", "6s")

@@ -88,7 +88,7 @@ def test_another_acl_that_allows_the_same_keeps_access(
     done(acl_changes.plan_create(cluster, [reads(bob, name), same]), cluster)
     keeps = (
         f"no principal loses access without acl {reads(bob, name)}: other ACLs or super.users"
-        " still allow or deny the same operations"
+        " cover the same operations"
     )
     plan = removal(cluster, reads(bob, name))
     assert said(plan) == ((), (keeps,))
@@ -170,7 +170,7 @@ def test_the_active_group_that_may_be_of_the_principal_is_named(
 
 def test_denying_what_was_not_allowed_takes_nothing(cluster: Cluster, bob: str, name: str) -> None:
     denied = replace(reads(bob, name), permission=DENY)
-    keeps = f"no principal loses access by acl {denied}: what is denied was not allowed before"
+    keeps = f"no principal loses access by acl {denied}: nothing that it denies was allowed"
     done(acl_changes.plan_create(cluster, [reads(f"{bob}2", name)]), cluster)
     plan = creation(cluster, denied)
     assert said(plan) == ((), (keeps,))

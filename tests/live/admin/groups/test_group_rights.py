@@ -206,7 +206,7 @@ def test_offsets_that_may_be_hidden(
         alice, group, ResetTo(ResetTarget.LATEST), [TopicPartition(other, 0)]
     )
     assert not [each for each in named.advice.warnings if hidden in each]
-    lag = f"{hidden} are not visible, and lag does not include them: {missing.reason}"
+    lag = f"lag excludes {hidden} that are not visible: {missing.reason}"
     for words in (["lag", group], ["describe-group"], ["describe-group", group, "--state"]):
         said = run(*words)
         assert group in said.stdout and lag in " ".join(said.stderr.split()), str(said)

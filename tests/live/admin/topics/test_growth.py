@@ -13,7 +13,9 @@ from tests.support.changes import make_topic
 from tests.support.group_data import commit, forget
 from tests.support.program import Program
 
-_OTHER = "new records with the same key may go to another partition than the existing ones"
+_OTHER = (
+    "keys may move to other partitions, which breaks the order of their records across the change"
+)
 
 
 def test_records_of_a_key(cluster: Cluster, name: str) -> None:
@@ -23,7 +25,7 @@ def test_records_of_a_key(cluster: Cluster, name: str) -> None:
     plan = advise(topic_changes.plan_partitions(cluster, names, 3), cluster)
     assert not plan.advice.confirm and plan.advice.not_checked == ()
     compacted, single, plain = plan.advice.warnings
-    assert compacted.startswith(f"topic {name}-configs: compacted; new records with an existing")
+    assert compacted.startswith(f"topic {name}-configs: compacted; keys may move")
     assert single.startswith(f"topic {name}-configs: compacted, with a single partition")
     assert plain == f"topic {name}-plain: {_OTHER}"
 
@@ -39,7 +41,7 @@ def test_state_of_brokers(cluster: Cluster, sandbox: Sandbox, topic: str, tmp_pa
         plan = advise(plan, cluster)
         assert plan.advice.confirm
         assert plan.advice.warnings[0].startswith(
-            f"topic {internal}: after a restart, brokers look for"
+            f"topic {internal}: after the next restart, coordinators"
         )
         assert plan.advice.warnings[1:] == (f"topic {topic}: {_OTHER}",)
         line = ("alter-topic", internal, "--partitions", str(before + 1))

@@ -22,7 +22,7 @@ def test_all_other_brokers_are_cordoned() -> None:
     found = drained(NOW, Disks(cordoned=frozenset((2, 3))), 1)
     why = found.refused[Resource("topic", "t")]
     assert why.message == (
-        "no broker can receive the replicas of topic t: brokers 2, 3 left out: cordoned"
+        "no broker can receive the replicas of topic t: brokers 2, 3 excluded (cordoned)"
     )
     assert "cordoned.log.dirs" in why.hint and "factor" not in why.hint
 

@@ -79,7 +79,7 @@ def test_what_cannot_be_is_refused(
     [
         ((1, 3), False, "partition t:0 is being reassigned to 2,3"),
         ((1, 3), True, "t:0: 2,1 -> 1,3"),
-        ((2,), True, "with 2 as its new target, the reassignment might never end"),
+        ((2,), True, "with the new target 2, the move may never complete"),
         ((3, 2), True, "t:0: 2,1 -> 3,2"),
         ((2, 3), False, "no change: already being moved there"),
         ((1, 2), False, "t:0: 2,3 -> 1,2 cancels the reassignment"),  # the way back

@@ -31,7 +31,8 @@ def test_more_required_than_are_in_sync_now(
         wait_for("it is out of sync", lambda: scan(three, [name]).under_replicated == 2)
         plan = require(3)
         assert (
-            plan.advice.confirm and plan.advice.stakes == "acks=all producers fail in 2 partitions"
+            plan.advice.confirm
+            and plan.advice.stakes == "producers with acks=all fail in 2 partitions"
         )
         enough = require(2)
         assert not enough.advice.confirm and enough.advice.warnings == ()

@@ -20,7 +20,7 @@ from tests.support.reassigned_topics import Filled, put
 from tests.support.waiting import wait_for
 
 KEY = "min.insync.replicas"
-ANY_DOWN = "acks=all producers fail when any broker is down"
+ANY_DOWN = "producers with acks=all fail when any broker is down"
 
 
 def test_the_default_of_the_cluster_counts(old_cluster: Cluster, name: str) -> None:
@@ -108,9 +108,8 @@ def test_a_move_that_stops_acks_all_producers_is_confirmed(
     """Brokers count the replicas that are added before they are in sync."""
     (topic,) = Filled(three_brokers, three, (1,), min_isr=2).topics(1)
     warning = (
-        f"topic {topic}: acks=all producers fail until 1 more replica is in sync: with the replicas"
-        f" that are added, {KEY}=2 requires 2 in-sync replicas. To avoid this, set {KEY}=1 until"
-        " the reassignment is complete"
+        f"topic {topic}: producers with acks=all fail during this move until 1 more replica is in"
+        f" sync ({KEY}=2 then requires 2); to avoid this, set {KEY}=1 until the move is complete"
     )
     assert _accepts(three_brokers.bootstrap, topic)
     words = ("alter-topic", topic, "--replication-factor", "3", "--throttle", "1")

@@ -180,8 +180,8 @@ def test_more_replicas_and_more_in_sync_replicas_are_two_steps(
     words = ("alter-topic", f"{topic},{enough}", "--replication-factor", "3", "--wait")
     run = kafka(*words, "--config", "min.insync.replicas=2")
     why = (
-        f"topic {topic} has 1 in-sync replica: with min.insync.replicas=2, acks=all producers would"
-        " fail until the added replicas are in sync"
+        f"topic {topic} has 1 in-sync replica: with min.insync.replicas=2, producers with acks=all"
+        " would fail until the added replicas are in sync"
     )
     assert run.status == 1 and why in " ".join(run.stderr.split()), str(run)
     assert replicas(cluster, topic) == [(1,)]

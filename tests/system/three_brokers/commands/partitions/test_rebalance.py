@@ -123,7 +123,7 @@ def test_a_cordoned_broker_gets_nothing_unless_forced(
     (loads,) = (row["topics"] for row in planned.json["figures"] if "topics" in row)
     assert loads[0]["replicas_after"] == {"1": 3, "2": 3}
     spread = kafka.ok("reassign-partitions", "--topics", topic, "--dry-run")
-    assert "broker 3 left out: cordoned" in spread.stdout
+    assert "broker 3 excluded (cordoned)" in spread.stdout
     moves = [row for row in spread.stdout.splitlines() if row.startswith(f"partition {topic}")]
     assert moves and {row[-1] for row in moves} == {"2"}
     for words in (("rebalance", "--brokers"), ("reassign-partitions", "--broker-list")):
