@@ -169,13 +169,13 @@ def unknown_host(address: Address, error: OSError) -> ShellError:
     """The host name cannot be resolved."""
     if error.errno == socket.EAI_AGAIN:
         return unreachable(
-            f"the name server does not respond: cannot resolve {address.host}",
+            f"cannot resolve {address.host}: the DNS server does not respond",
             "Check the network and /etc/resolv.conf.",
             "unknown-host",
         )
     return unreachable(
         f"cannot resolve host name {address.host}",
-        "Check the spelling of the bootstrap servers, and the name server of this machine.",
+        "Check the bootstrap servers for typos, then DNS on this machine.",
         "unknown-host",
     )
 
@@ -293,7 +293,7 @@ def malformed(who: str, api: str, why: object, status: Status = Status.FAILED) -
     reason = _describe(why) if isinstance(why, Exception) else why
     return ShellError(
         f"{who} sent a malformed response to {api}: {reason}",
-        hint="A proxy or a defect of the broker may have corrupted it.",
+        hint="A proxy or a bug of the broker may have corrupted it.",
         code="malformed-answer",
         status=status,
     )

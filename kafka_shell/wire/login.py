@@ -103,7 +103,7 @@ def _sasl(
             client.receive(answer.token)
         except SaslUnsafeError as error:
             raise unreachable(
-                f"login at {address} was aborted ({sasl.mechanism}): {error}",
+                f"authentication at {address} was aborted ({sasl.mechanism}): {error}",
                 "The server may be impersonating the broker to get the password. Check the address,"
                 " and use SASL_SSL.",
                 "sasl-unsafe",
@@ -144,7 +144,7 @@ def _check_handshake(
             "sasl-not-wanted",
         )
     if error:
-        raise unreachable(f"login at {address} failed: {failure(error)}", "", "sasl-failed")
+        raise unreachable(f"SASL handshake at {address}: {failure(error)}", "", "sasl-failed")
 
 
 def _names(enabled: tuple[str, ...]) -> tuple[str, ...]:
@@ -161,7 +161,7 @@ def _login_failed(sasl: Sasl, address: Address, why: str) -> ShellError:
         who = f" with delegation token {sasl.username}"
         hint = "The token may have expired. Check its expiry time as its owner."
     return unreachable(
-        f"login at {address}{who} failed ({sasl.mechanism}): {why}",
+        f"authentication at {address}{who} failed ({sasl.mechanism}): {why}",
         hint,
         "sasl-failed",
     )
@@ -182,7 +182,7 @@ def sasl_needed(config: ConnectionConfig, address: Address, enabled: tuple[str, 
     protocol = "SASL_SSL" if config.uses_tls else "SASL_PLAINTEXT"
     first = f"sasl.mechanism={enabled[0]}" if enabled else "sasl.mechanism"
     return unreachable(
-        f"{address} requires a login (SASL: {', '.join(enabled) or 'unknown mechanisms'})",
+        f"{address} requires authentication (SASL: {', '.join(enabled) or 'unknown mechanisms'})",
         f"Set security.protocol={protocol}, {first} and sasl.jaas.config in the client properties.",
         "sasl-needed",
     )

@@ -55,7 +55,9 @@ def test_plain_text_spoken_to_a_tls_port(
 def test_no_login_where_one_is_wanted(nowhere: Program, secure_sandbox: Sandbox) -> None:
     broker = secure_sandbox.bootstraps["SASL_PLAINTEXT"]
     run = nowhere("--broker", broker, "list-topics")
-    hinted(refused(run, 3, f"{broker} requires a login", "SCRAM-SHA-512", "sasl.jaas.config"))
+    hinted(
+        refused(run, 3, f"{broker} requires authentication", "SCRAM-SHA-512", "sasl.jaas.config")
+    )
 
 
 @pytest.mark.parametrize("way", ["sasl-ssl", "sasl-ssl-plain", "sasl-plaintext"])
