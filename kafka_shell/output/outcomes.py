@@ -136,7 +136,7 @@ def _which(resources: Sequence[Resource]) -> str:
 # Render a Plan: the changes by resource, and the commands that undo them.
 #
 # topic orders
-#   retention.ms: 7d -> 1d (was default config)
+#   retention.ms: 7d (default) -> 1d
 #   segment.ms: 1h (no change: already set)
 # + topic invoices: 6 partitions, replication factor 3
 # - topic old: 12 partitions, replication factor 3 (irreversible)
@@ -446,10 +446,12 @@ def _resource_line(change: Change, name: str, *, several: bool) -> Text:
 
 
 def _field(change: Change, mixed: bool) -> Text:
-    """`key: old -> new (was default config)`, after a sign if the group has signs."""
+    """`key: old (default) -> new`, after a sign if the group has signs."""
     sign = _sign(change)
     lead = _signed(sign) if sign else text("  " if mixed else "")
     before, after = change_values(change)
+    if change.before is None and change.effective is not None and change.source:
+        before += f" ({_lower(change.source).removesuffix(' config')})"
     line = lead + text(change.field, "key")
     if change.before == change.after and change.note and change.reversible:  # already set
         return line + (f": {after}" if after else "") + _remarks(change)
@@ -458,8 +460,6 @@ def _field(change: Change, mixed: bool) -> Text:
         line = line + ": " + text(before, "removed") + " -> " + text(after or REMOVED, role)
     elif after:
         line = line + ": " + text(after, "added")
-    if change.before is None and change.effective is not None and change.source:
-        line = line + text(f" (was {_lower(change.source)})", "dim")
     return line + _remarks(change)
 
 

@@ -157,11 +157,10 @@ class Catalog(Struct, frozen=True):
 
     def commands(self, typed: str, *, flags: bool = False) -> Candidates:
         """Return commands and short forms by name, then commands by search word."""
+        stem = typed.strip("-")
+        offered = [c for c in self.registry if not c.rare or (stem and f" {stem}" in f" {c.name}")]
         if flags:
-            spelled = {f"--{command.name}": command.summary for command in self.registry
-                       if command.verb_noun and (typed.strip("-") or not command.rare)}  # fmt: skip
-            return pick(spelled, typed)
-        offered = [command for command in self.registry if typed or not command.rare]
+            return pick({f"--{c.name}": c.summary for c in offered if c.verb_noun}, typed)
         summaries = {command.name: command.summary for command in offered}
         for command in offered:
             for short in command.shorts:

@@ -21,7 +21,7 @@ def test_an_overridden_default_shows_its_value_and_source() -> None:
         topic("orders"), "alter", "retention.ms", None, "86400000",
         effective="604800000", source="Default config",
     )  # fmt: skip
-    assert lines(change) == "topic orders\n  retention.ms: 7d -> 1d (was default config)"
+    assert lines(change) == "topic orders\n  retention.ms: 7d (default) -> 1d"
 
 
 def test_an_override_is_replaced_removed_or_new() -> None:

@@ -114,6 +114,20 @@ def test_commands_are_found_by_search_words(bench: Bench) -> None:
     assert "exit" in bench.menu("bye")
 
 
+@pytest.mark.parametrize(
+    ("typed", "rare", "offered"),
+    [
+        ("y", "verify-preferred-replica-leader-election", False),
+        ("ver", "verify-preferred-replica-leader-election", True),
+        ("au", "spark audit", True),
+    ],
+)
+def test_rare_commands_are_offered_for_their_first_letters(
+    bench: Bench, typed: str, rare: str, offered: bool
+) -> None:
+    assert (rare in bench.menu(typed)) is offered
+
+
 def test_nothing_pops_up_where_nothing_was_typed_unless_tab_asks(bench: Bench) -> None:
     assert bench.menu("", asked=False) == {}
     assert bench.menu("health ", asked=False) == {}
