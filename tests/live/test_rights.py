@@ -137,7 +137,7 @@ _RESOURCE = "the cluster|topic|group|transactional ID|user|delegation token"
 NAMES_WHAT_IS_MISSING = re.compile(
     rf"\b(?:{_OPERATION}|CREATE_TOKENS|DESCRIBE_TOKENS)\b[\w, ]*? on (?:{_RESOURCE})\b"
 )
-MAY_BE_HIDDEN = re.compile(r"\bmay\b|\brequires\b|\bvisible\b", re.IGNORECASE)
+MAY_BE_HIDDEN = re.compile(r"\bnot authorized\b|\brequires\b|\bvisible\b|\bhidden\b", re.IGNORECASE)
 
 
 def lines(text: str) -> list[str]:

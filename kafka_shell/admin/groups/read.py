@@ -290,7 +290,7 @@ def hidden(cluster: Cluster) -> Failure | None:
     operations = rights.on_cluster(cluster)
     if operations is None or AclOperation.DESCRIBE in operations:
         return None
-    text, requires = "only groups that you may DESCRIBE are visible", "DESCRIBE on the cluster"
+    text, requires = "groups without DESCRIBE permission are hidden", "DESCRIBE on the cluster"
     return failure(CLUSTER_AUTHORIZATION_FAILED, text=text, requires=requires)
 
 

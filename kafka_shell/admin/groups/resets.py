@@ -69,7 +69,7 @@ def with_hidden_offsets(cluster: Cluster, plan: Plan) -> Plan:
 
 
 def _no_offsets(cluster: Cluster, name: str) -> Failure:
-    where = "" if hidden(cluster) is None else " in topics that you may DESCRIBE"
+    where = "" if hidden(cluster) is None else " in visible topics"
     return Failure("NO_OFFSETS", f"group {name} has no committed offsets{where}")
 
 

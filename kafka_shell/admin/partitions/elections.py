@@ -108,7 +108,7 @@ def _scan(cluster: Cluster) -> MetadataScan:
     found = scan(cluster)
     if not found.names:
         raise ShellError(
-            "no topics (only topics you may DESCRIBE are visible)",
+            "no topics visible (requires DESCRIBE)",
             code="no-match",
         )
     return found

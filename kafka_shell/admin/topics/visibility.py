@@ -37,7 +37,7 @@ def hidden(cluster: Cluster, visible: Container[str]) -> dict[str, Failure]:
     if administers and may_be_hidden(cluster) is None:
         return {}
     if AclOperation.DESCRIBE not in allowed:
-        text = "only topics that you may DESCRIBE are visible"
+        text = "topics without DESCRIBE permission are hidden"
         requires = "DESCRIBE on the cluster"
         return {HIDDEN: failure(CLUSTER_AUTHORIZATION_FAILED, text=text, requires=requires)}
     found = log_dirs.describe(cluster)
@@ -66,6 +66,6 @@ def may_be_hidden(cluster: Cluster) -> Failure | None:
     if code == UNKNOWN_TOPIC_OR_PARTITION:
         return None
     if code == TOPIC_AUTHORIZATION_FAILED:
-        text = "only topics that you may DESCRIBE are visible"
+        text = "topics without DESCRIBE permission are hidden"
         return failure(code, text=text, requires="DESCRIBE on all topics")
     return failure(code, about="the metadata of topics")

@@ -39,7 +39,7 @@ def list_groups(invocation: Invocation, context: Context) -> object:
     if not found.values:
         filters = [*invocation["type"], *invocation["state"]]
         matching = f" of type or state {' or '.join(filters)}" if filters else ""
-        return NoRows(f"no groups{matching} (only groups you may DESCRIBE are visible)")
+        return NoRows(f"no groups{matching} visible (requires DESCRIBE)")
     return listing
 
 
@@ -69,7 +69,7 @@ def _selected_rows(
     values = {name: _selected_view(group, invocation) for name, group in found.values.items()}
     if found.ok and not any(values.values()):
         what = "members" if invocation["members"] else "offsets"
-        where = " ".join(found.values) or "any group (only groups you may DESCRIBE are visible)"
+        where = " ".join(found.values) or "any visible group (requires DESCRIBE)"
         return NoRows(f"no {what} in {where}")
     return _by_resource(Results(values, found.failures))
 

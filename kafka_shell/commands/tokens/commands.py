@@ -142,7 +142,7 @@ def _chosen(invocation: Invocation, context: Context, period: str) -> tuple[Any,
 
 _TOKEN = Argument("token", kinds.TOKEN, "Token IDs, as listed by describe-tokens.", many=True,
                   required=False)  # fmt: skip
-_HMAC = Option("--hmac", kinds.SECRET, "The HMAC of a token that you may not DESCRIBE.", many=True,
+_HMAC = Option("--hmac", kinds.SECRET, "The HMAC of a token that is hidden from you.", many=True,
                metavar="HMAC")  # fmt: skip
 _NO_LOGIN = "Requires a SASL or TLS login that is not itself a token."
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kafka_shell.wire.metadata_scan import MetadataScan
 
 _EXCLUDE_INTERNAL = Option("--exclude-internal", kinds.FLAG, "Exclude internal topics.")
-_NO_TOPIC = NoRows("no topics (only topics you may DESCRIBE are visible)")
+_NO_TOPIC = NoRows("no topics visible (requires DESCRIBE)")
 _UNREAD = "reassignments could not be read, so replicas that are being added count as out of sync"
 _REASSIGNMENTS = Resource("reassignments", "of the cluster")
 _FILTERS = (

@@ -96,7 +96,7 @@ def list_transactions(
     if missing := transactions.without_coordinator(context.cluster):
         failures[Resource("transactions")] = missing
     if not failures and not any(found):
-        return NoRows("no transactions (only transactional IDs you may DESCRIBE are listed)")
+        return NoRows("no transactions visible (requires DESCRIBE)")
     return Results(found.values, failures)  # type: ignore[arg-type]
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
 
 _MINUTE = 60_000
-_ONLY_READABLE = " (only topics you may DESCRIBE and READ are searched)"
+_ONLY_READABLE = " (requires DESCRIBE and READ on topics)"
 
 
 def find_hanging_transactions(invocation: Invocation, context: Context) -> HangingSearch:

@@ -151,7 +151,7 @@ def test_missing_permissions_are_reported_as_skipped_controls(
         assert set(skipped) >= {"S05", "S09", "Q01", "B01", "T30"}
         assert not judged & {("T30", "alarm"), ("Q01", "alarm"), ("S09", "alarm")}
         assert "some groups may not be visible" in skipped["T30"]
-        assert "only topics that you may DESCRIBE are visible" in skipped["U01"]
+        assert "topics without DESCRIBE permission are hidden" in skipped["U01"]
         assert all("could not be read: " in why for why in skipped.values())
         assert "describe" in skipped["S05"].lower(), "the permission that is missing"
         ok = {c["control"] for c in run.json["controls"] if set(c["counts"]) == {"ok"}}

@@ -176,7 +176,7 @@ def test_offsets_that_may_be_hidden(
     """Brokers leave out offsets in topics without DESCRIBE: what is visible must not be all."""
     other = make_topic(admin, f"{topic}.other")
     commit(admin, group, other, 0)
-    hidden = "offsets in topics that you may not DESCRIBE"
+    hidden = "offsets in topics hidden from you"
     program = Program(tmp_path, secure_sandbox.bootstraps["SASL_PLAINTEXT"])
     login = secure_sandbox.client_properties["alice-sasl-plaintext"]
 
@@ -190,10 +190,10 @@ def test_offsets_that_may_be_hidden(
 
     allow(admin, AclResourceType.GROUP, group, AclOperation.DESCRIBE)
     wait_for("alice sees the group", lambda: groups.describe(alice, [group]).ok)
-    with pytest.raises(ShellError, match="no committed offsets in topics that you may DESCRIBE"):
+    with pytest.raises(ShellError, match="no committed offsets in visible topics"):
         group_resets.offsets_of(alice, group)
     why = refusals(group_resets.plan_reset(alice, group, ResetTo(ResetTarget.LATEST)))[group]
-    assert why.message.endswith("has no committed offsets in topics that you may DESCRIBE")
+    assert why.message.endswith("has no committed offsets in visible topics")
 
     allow(admin, AclResourceType.TOPIC, other, AclOperation.DESCRIBE)
     wait_for("alice sees its offsets", lambda: bool(visible_offsets(alice, group)))
