@@ -150,6 +150,14 @@ def read_again(found: Results[K, V], what: str = "") -> dict[K, V]:
     return found.values
 
 
+def changed(what: str, see: Resource | None = None) -> ShellError:
+    """The error for something that changed between the question and its answer."""
+    return ShellError(
+        f"{what} while waiting for confirmation",
+        hint="Run the command again to see the new plan.", code="changed-meanwhile", see=see,
+    )  # fmt: skip
+
+
 def row_failure(
     row: Any, about: object, *, requires: str = "", see: Resource | None = None
 ) -> Failure | None:

@@ -7,6 +7,8 @@ from typing import Any, TypeVar, overload
 
 from msgspec import Struct, field
 
+from kafka_shell.base.text import named
+
 Row = TypeVar("Row", covariant=True)
 FORMATS = ("table", "json", "yaml", "csv")  # of the output
 
@@ -80,7 +82,7 @@ class Listing(Struct, frozen=True):
     long: bool = False
 
     def field_values(self) -> list[str]:
-        """The field of each row."""
+        """The field of each row; `''` if it is empty."""
         if isinstance(self.rows, LazyRows):
             return list(self.rows.names)
-        return [str(getattr(row, self.field)) for row in self.rows]
+        return [named(str(getattr(row, self.field))) for row in self.rows]

@@ -30,8 +30,3 @@ def compile_re2(expression: str, shown: str = "", *, data: bool = False) -> Any:
             else "",
             code="bad-pattern",
         ) from None
-
-
-def text_of_pattern(pattern: str) -> str:
-    """What to search for instead of a simple pattern: `orders` for `orders*`."""
-    return pattern.strip("*?/^$")

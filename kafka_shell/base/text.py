@@ -117,6 +117,25 @@ def positional(option: str, value: str) -> str:
     return f"-- {quote(value)}" if option == "--" else with_option(option, value)
 
 
+_PATTERN = re.compile(r"[,*?\[]|^[/-]")
+
+
+def naming(option: str, name: str) -> str:
+    """The word that names a resource of any name in a command whose words select: the name, or the
+    option with it if the name would be parsed as a pattern or as an option."""
+    return f"{option}={name}" if _PATTERN.search(name) else name
+
+
+def literal(option: str, name: str) -> str:
+    """As `naming`, quoted."""
+    return with_option(option, name) if _PATTERN.search(name) else quote(name)
+
+
+def named(name: str) -> str:
+    """The name of a group in a message or table; `''` for the empty one."""
+    return name or "''"
+
+
 # Masking of secrets in typed text before it is shown or saved.
 
 _WORD = re.compile(

@@ -11,7 +11,7 @@ from msgspec import Struct
 from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.base.inverse import inverse
 from kafka_shell.base.plans import Advice, Change, Plan, Resource, merge_plans
-from kafka_shell.base.text import positional, with_option
+from kafka_shell.base.text import literal, positional, with_option
 from kafka_shell.base.units import format_number
 from kafka_shell.output.resource_kinds import kind_of
 
@@ -306,7 +306,7 @@ def _offsets_line(resource: Resource, changes: Changes) -> str:
         with_option("--offset", f"{topic}:{','.join(pairs)}") for topic, pairs in by_topic.items()
     ]
     types = ["--type share"] if resource.kind == _SHARE else []
-    return " ".join(["reset-offsets", positional("--group", resource.name), *types, *offsets])
+    return " ".join(["reset-offsets", literal("--group", resource.name), *types, *offsets])
 
 
 def _reset_offsets(context: Context, changes: Changes, _: dict[str, Any]) -> Plan:

@@ -1,10 +1,11 @@
-"""Resolve the topics, partitions and brokers a command selects: names, globs, /regexes/."""
+"""Resolve the topics, groups, partitions and brokers a command selects: names, globs, /regexes/."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.text import quote
 from kafka_shell.base.units import some
@@ -12,6 +13,7 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.language.kinds import is_pattern, select, split
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.groups.model import GroupKey
     from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.base.plans import Resource
     from kafka_shell.base.results import Results
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from kafka_shell.wire.metadata_scan import MetadataScan
     from kafka_shell.wire.model import Partition
 
+_LISTS = {"topic": "list-topics", "group": "list-groups",
+          "client metrics subscription": "list-configs client-metrics"}  # fmt: skip
 _NAMED = 20  # brokers in a hint
 _MAX_NAME_LENGTH = (1 << 15) // 4  # characters; a string in a request has at most 32,767 bytes
 
@@ -45,13 +49,46 @@ def topics_and_scan(
     from kafka_shell.wire import metadata_scan
 
     seen = metadata_scan.scan(cluster)
-    existing = seen.names
+    return among(invocation, name, sorted(seen.names)), seen
+
+
+def among(
+    invocation: Invocation, name: str, existing: Sequence[str], noun: str = "topic"
+) -> list[str]:
+    """The selected names, and those that do not exist; all without words. A pattern that matches
+    nothing raises ShellError."""
+    words = invocation.get(name)
     if not words:
-        return sorted(existing), seen
-    chosen = select(words, sorted(existing))
-    _refuse_unmatched(invocation, name, chosen.unmatched)
-    missing = [word for _, word in chosen.unmatched]
-    return list(dict.fromkeys([*chosen.names, *missing])), seen
+        return list(existing)
+    chosen = select(words, existing)
+    _refuse_unmatched(invocation, name, chosen.unmatched, noun)
+    return list(dict.fromkeys([*chosen.names, *(word for _, word in chosen.unmatched)]))
+
+
+def groups(invocation: Invocation, cluster: Cluster) -> Results[GroupKey, Any]:
+    """The groups that argument `groups` selects, and those that option `group` names, by name.
+
+    The value is the GroupListing, or None if it was not read: of names. The failures are brokers
+    whose groups are unknown. A pattern that matches nothing raises ShellError. Without words: all.
+    """
+    from kafka_shell.admin.groups.read import list_groups
+    from kafka_shell.base.results import Results
+
+    words, named = invocation["groups"], dict.fromkeys(invocation["group"])
+    if (words or named) and not any(map(is_pattern, words)):
+        return Results(dict.fromkeys(words) | named)
+    listed = list_groups(cluster)
+    chosen = among(invocation, "groups", list(listed.values), "group")
+    return Results({name: listed.values.get(name) for name in chosen} | named, listed.failures)
+
+
+def groups_to_change(invocation: Invocation, cluster: Cluster) -> list[str]:
+    """The names of the selected groups. Raises ShellError if a pattern may match more of them."""
+    found = groups(invocation, cluster)
+    for about, why in found.failures.items():
+        message = f"cannot select groups: those of {about} are unknown: {why}"
+        raise ShellError(message, code=why.name)
+    return list(found.values)
 
 
 def topics_to_change(invocation: Invocation, context: Context) -> list[str]:
@@ -151,17 +188,16 @@ def _refuse_too_long(items: Sequence[str], span: tuple[int, int] | None) -> None
 
 
 def _refuse_unmatched(
-    invocation: Invocation, name: str, unmatched: Sequence[tuple[int, str]]
+    invocation: Invocation, name: str, unmatched: Sequence[tuple[int, str]], noun: str = "topic"
 ) -> None:
-    patterns = [(index, word) for index, word in unmatched if is_pattern(word)]
-    if patterns:
-        index, word = patterns[0]
-        raise ShellError(
-            f"no topic matches '{word}'",
-            hint=hint_of_quotes(word) or "Run list-topics to see the names.",
-            code="no-match",
-            span=invocation.span(name, index),
-        )
+    for index, word in unmatched:
+        if is_pattern(word):
+            raise ShellError(
+                f"no {noun} matches '{word}'",
+                hint=hint_of_quotes(word) or f"Run {_LISTS[noun]} to see the names.",
+                code="no-match",
+                span=invocation.span(name, index),
+            )
 
 
 def hint_of_quotes(word: str) -> str:
@@ -171,9 +207,24 @@ def hint_of_quotes(word: str) -> str:
     return f"The quotes are part of the pattern. Use {quote(word[1:-1])}."
 
 
-def matching(words: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The selected names; an empty list if nothing matches."""
-    return list(select(words, names).names)
+def listed(
+    words: Sequence[str], names: Sequence[str], noun: str, context: Context
+) -> Sequence[str] | NoRows:
+    """The selected names, all without words, or the row for none; a note names words that match
+    nothing."""
+    chosen = select(words, names)
+    if not words:
+        return names
+    if chosen.names:
+        if chosen.unmatched:
+            missing = ", ".join(f"'{word}'" for _, word in chosen.unmatched)
+            context.note(f"no {noun} matches {missing}")
+        return chosen.names
+    joined = " ".join(words)
+    hint = "" if any(map(is_pattern, words)) else f"; use '*{joined}*' to match part of a name"
+    if quotes := hint_of_quotes(joined):
+        return NoRows(f"no {noun} matches {joined}. {quotes}")
+    return NoRows(f"no {noun} matches '{joined}'{hint}")
 
 
 def partitions(

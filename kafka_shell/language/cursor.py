@@ -44,6 +44,10 @@ def _never(text: str) -> bool:
     return False
 
 
+def _is_no_item(text: str) -> bool:
+    return not text or "," in text
+
+
 class CompletionRequest(Struct, frozen=True):
     """What is being typed, and what a completer needs to offer candidates.
 
@@ -55,7 +59,7 @@ class CompletionRequest(Struct, frozen=True):
     and for key=value the `part` ("key" or "value") and the `key`. `alternatives` are kinds that
     would fit as well. `options` are those that may still be given; `words` are the values of the
     rest of the line by name, flags with none. `is_option` returns whether a value would be read as
-    an option here.
+    an option here, or as several items of a list.
     """
 
     word_kind: WordKind
@@ -251,6 +255,7 @@ class _Typing(Struct, frozen=True):
         given = len(rest.words.get(bare(parameter.name), ()))
         kind = parameter.kind.kind_at(rest.words, given)
         fragment = kind.last_fragment(use.value)
+        within = _is_no_item if isinstance(kind, kinds.Words) else _never
         found = replace(
             rest,
             word_kind=WordKind.VALUE,
@@ -260,7 +265,7 @@ class _Typing(Struct, frozen=True):
             part=fragment.part,
             key=fragment.key,
             alternatives=(kinds.HOST_PORT,) if rival else (),
-            is_option=_never if fragment.start else rest.is_option,
+            is_option=within if fragment.start else rest.is_option,
         )
         return _at(use.word, found, self.position, use.start + fragment.start)
 

@@ -69,15 +69,10 @@ class Kind:
     def __init__(
         self,
         name: str,
-        source: CandidateSource | Callable[[], CandidateSource] | None = None,
+        source: CandidateSource | None = None,
         metavar: str = "",
     ) -> None:
-        self.name, self._source, self.metavar = name, source, metavar or name.upper()
-
-    @property
-    def source(self) -> CandidateSource | None:
-        """Where its candidates come from. A function is called now, as it imports the source."""
-        return self._source() if callable(self._source) else self._source
+        self.name, self.source, self.metavar = name, source, metavar or name.upper()
 
     def convert(self, parameter: Parameter, text: str) -> Any:
         """Return the value of a text, or raise UsageError. Its span is relative to the text."""
@@ -163,7 +158,7 @@ def select_whole(words: Sequence[str], names: Sequence[str]) -> frozenset[str]:
 
 
 def split(word: str) -> tuple[str, ...]:
-    """Split `a,b` at commas, except inside /.../ and [...]."""
+    """Split `a,b` at commas, except inside /.../ and [...]. Commas alone are a word."""
     items, current, at = [], "", 0
     while at < len(word):
         if word[at] == ",":
@@ -174,7 +169,7 @@ def split(word: str) -> tuple[str, ...]:
         # only a whole item is a regular expression
         text = found.group() if found and not (current and word[at] == "/") else word[at]
         current, at = current + text, at + len(text)
-    return tuple(item for item in (*items, current) if item)
+    return tuple(item for item in (*items, current) if item) or (word,)
 
 
 def is_pattern(word: str) -> bool:
@@ -312,6 +307,13 @@ class Words(Kind):
     def last_fragment(self, text: str) -> Fragment:
         # a regular expression may contain commas
         return Fragment(0) if text.startswith("/") else _after_comma(text)
+
+
+class GroupWords(Words):
+    """Names, globs and /regular expressions/ of groups between commas. A group may have any name,
+    also an empty one, so that a word is checked only where it is no name."""
+
+    pattern = True
 
 
 class Names(Words):
@@ -531,6 +533,8 @@ HOST_PORT = Words(
     "host:port", in_view("topics", lambda found, known: known.addresses(found.prefix))
 )
 GROUP = Name("group", in_view("groups"))
+GROUP_ID = Kind("group", in_view("groups"))  # as GROUP, or empty
+GROUPS = GroupWords("group", in_view("groups"))
 USER = Kind("user", in_view("users"))
 CLIENT_ID = Kind("client-id", in_view("client_ids"))
 IP = Kind("ip", in_view("quotas", lambda found, known: known.ips(found.prefix)))

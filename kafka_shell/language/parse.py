@@ -7,7 +7,6 @@ from typing import Any
 
 from kafka_shell.base.errors import UsageError, did_you_mean, is_one_edit
 from kafka_shell.base.plans import Effect
-from kafka_shell.base.regex import text_of_pattern
 from kafka_shell.base.text import quote, short
 from kafka_shell.language import kinds
 from kafka_shell.language.command import (
@@ -286,7 +285,7 @@ def _name_hint(text: str, scope: Scope, registry: Sequence[Command]) -> str:
     if not found:
         return ""
     if is_glob_or_regex(text):
-        return f"Filter the names: {singular[found]} | grep {quote(text_of_pattern(text))}"
+        return f"Filter the names: {singular[found]} | grep {quote(text.strip('*?/^$'))}"
     return f"Did you mean {found} {quote(text)}?"
 
 

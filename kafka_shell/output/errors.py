@@ -52,7 +52,8 @@ def failure_lines(failure: Failure, about: object, room: int | None = None) -> I
 
     The subject is left out if the message already names it.
     """
-    subject = f"{about}: " if str(about) and not mentions(failure.message, str(about)) else ""
+    name = str(about) if getattr(about, "name", about) else _side(about)[1]
+    subject = f"{name}: " if name and not mentions(failure.message, name) else ""
     yield from _labeled(text("error: ", "error"), subject + str(failure), room)
     yield from _hint(failure.hint, see_line(failure), room)
 

@@ -8,9 +8,8 @@ from typing import Protocol
 from msgspec import Struct
 
 from kafka_shell.base.plans import Change
-from kafka_shell.base.regex import text_of_pattern
 from kafka_shell.base.structs import Resource
-from kafka_shell.base.text import positional, quote, with_option
+from kafka_shell.base.text import literal, named, positional, quote, with_option
 
 _NAMED = 10  # topics that one command names
 
@@ -45,7 +44,7 @@ class ResourceKind(Struct, frozen=True):
         if callable(self.one):
             return self.one(name)
         command, option, *more = self.one.split()
-        return " ".join([command, positional(option, name), *more])
+        return " ".join([command, literal(option, name), *more])
 
 
 def _topic_of_partition(name: str) -> str:
@@ -59,13 +58,6 @@ def _topic_config(name: str) -> str:
 
 def _log_dirs(broker: str) -> str:
     return f"describe-log-dirs {with_option('--broker-id', broker)}"
-
-
-def _groups_like(name: str) -> str:
-    """The groups, or those that contain this if it looks like a pattern: names of groups may
-    contain * themselves, so that patterns do not select any."""
-    part = text_of_pattern(name)
-    return "list-groups" if part == name else f"list-groups | grep -F -- {quote(part)}"
 
 
 _GROUP_OFFSETS = "describe-group --group --offsets"
@@ -84,7 +76,6 @@ _KINDS = (
         title="client metrics subscription",
     ),
     ResourceKind("group", "", "list-groups", "describe-group --group", "--group", touches="groups"),
-    ResourceKind("unknown-group", "group", "list-groups", one=_groups_like),
     ResourceKind(
         "group-offsets", "group", one=_GROUP_OFFSETS, title="offsets of group", touches="groups"
     ),
@@ -143,7 +134,9 @@ def kind_of(resource: Resource) -> ResourceKind:
 
 def title_of(resource: Resource) -> str:
     """The resource in a plan or report: `topic orders`, `offsets of group billing`."""
-    return " ".join(filter(None, (kind_of(resource).title or resource.kind, resource.name)))
+    kind = kind_of(resource)
+    name = named(resource.name) if "group" in (kind.name, kind.term) else resource.name
+    return " ".join(filter(None, (kind.title or resource.kind, name)))
 
 
 def command_for(resource: Resource) -> str:

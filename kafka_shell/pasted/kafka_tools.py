@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS
 from kafka_shell.base.errors import UsageError, did_you_mean, is_one_edit
-from kafka_shell.base.text import join
+from kafka_shell.base.text import join, naming
 from kafka_shell.commands.configs.kinds import config_pairs
 from kafka_shell.language.command import Registry
 from kafka_shell.language.parse import parse
@@ -332,14 +332,14 @@ _GROUPS = {
 
 
 def _groups(given: Given) -> list[str] | None:
-    if "--reset-offsets" in given:
-        return _reset(given)
-    found = first(given, _GROUPS)
+    found = first(given, {"--reset-offsets": _reset(given), **_GROUPS})
     if found is None:
         return None
+    names = [naming("--group", name) for name in given.get("--group", [])]
     if found[0] == "--list":
         given = _listing(given)
-    return line_of(found[1], given, [found[0]])
+    command, *rest = line_of(found[1], given, [found[0], "--group"])
+    return [command, *names, *rest]
 
 
 def _listing(given: Given) -> Given:
@@ -351,11 +351,11 @@ def _listing(given: Given) -> Given:
     return rest | filters | ({"--long": []} if shown else {})
 
 
-def _reset(given: Given) -> list[str]:
+def _reset(given: Given) -> Action:
     """reset-offsets has the options of Kafka's tool, which changes nothing without --execute."""
-    renames = {"--export": "", "--timeout": "", "--execute": "", "--all-topics": ""}
+    dropped = ("--export", "--timeout", "--execute", "--all-topics", "--dry-run")
     dry = () if "--execute" in given else ("--dry-run",)
-    return line_of(Action("reset-offsets", renames, dry), given, ["--reset-offsets", "--dry-run"])
+    return Action("reset-offsets", dict.fromkeys(dropped, ""), dry)
 
 
 def _groups_of(kind: str) -> Callable[[Given], list[str] | None]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_shell.base.errors import UsageError
+from kafka_shell.base.text import naming
+from kafka_shell.language import kinds
 from kafka_shell.language.command import Registry
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
@@ -61,13 +63,16 @@ def is_reading(verb: str) -> bool:
 def reorder(words: Sequence[str], registry: Registry, *, alone: bool = False) -> str:
     """The line that was probably meant, `help COMMAND` where it is not complete, or "".
 
-    `alone` takes a noun without a verb, too (`kaf topics`).
+    `alone`, of another tool, takes a noun without a verb, too (`kaf topics`), and names of groups.
     """
     first = ""
     for name, rest in _candidates(words, registry, alone):
         first = first or name.removeprefix("help ").split()[0]
         if name.startswith("help ") and rest:  # it would take them for the words of a command
             continue
+        command = registry.named(name) if alone else None
+        if command and command.arguments and command.arguments[0].kind is kinds.GROUPS:
+            rest = [word if word.startswith("-") else naming("--group", word) for word in rest]
         try:
             return render(parse(words_of([*name.split(), *rest]), registry))
         except UsageError:

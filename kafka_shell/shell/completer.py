@@ -132,20 +132,21 @@ class ShellCompleter(Completer):
         return next(filter(None, (_read_error(key, view) for key in needed)), "")
 
     def preview(self, document: Document) -> str:
-        """Return the topics that match the glob at the cursor: `3 topics: a, b, c`.
+        """Return the topics or groups that match the glob at the cursor: `3 topics: a, b, c`.
 
         Regular expressions are not evaluated because they can take too long.
         """
         found = self._completion_request(document)
-        names = self._cache().view.topics.value.names
-        glob = found.prefix
-        if found.kind is not kinds.TOPIC or not is_pattern(glob) or "/" in glob:
+        view, glob = self._cache().view, found.prefix
+        noun = found.kind.name if found.kind and found.kind.pattern else ""
+        names = {"topic": view.topics.value.names, "group": view.groups.value.names}.get(noun)
+        if names is None or not is_pattern(glob) or "/" in glob:
             return ""
         if len(names) > PREVIEWED:
             return ""
         chosen = select([glob], names).names
         some = ", ".join(chosen[:20])
-        return f"{counted(len(chosen), 'topic')}: {some}".rstrip(": ")
+        return f"{counted(len(chosen), noun)}: {some}".rstrip(": ")
 
     def command_at(self, text: str, position: int) -> str:
         """Return the name of the command at the cursor, or an empty string."""

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import Resource
+from kafka_shell.base.text import named
 from kafka_shell.base.waits import FAILOVER_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import COORDINATOR_NOT_AVAILABLE, TOPIC_AUTHORIZATION_FAILED
@@ -148,7 +149,7 @@ def _lost(cluster: Cluster, groups: Sequence[str]) -> dict[str, Failure]:
         group: failure(
             COORDINATOR_NOT_AVAILABLE,
             text=f"partition {OFFSETS_TOPIC}:{number}, which stores the group, has no leader",
-            about=f"group {group}",
+            about=f"group {named(group)}",
             see=Resource("topic", OFFSETS_TOPIC),
         )
         for group, number in stored.items()
@@ -199,7 +200,7 @@ def _rows(api: GroupApi, groups: Sequence[str], response: Any) -> dict[str, Any]
     for group in groups:
         row = received.get(group)
         if row is None:
-            rows[group] = Failure("UNKNOWN", f"the response does not contain group {group}")
+            rows[group] = Failure("UNKNOWN", f"the response does not contain group {named(group)}")
         elif row.error_code:
             message = getattr(row, "error_message", None)
             rows[group] = _failure(group, row.error_code, message, api.permission)
@@ -210,7 +211,8 @@ def _rows(api: GroupApi, groups: Sequence[str], response: Any) -> dict[str, Any]
 
 def not_found(name: str) -> Failure:
     """The failure of a group that does not exist, whatever its type."""
-    return Failure("GROUP_ID_NOT_FOUND", f"group {name} does not exist", 69)
+    message = f"group {named(name)} does not exist"
+    return Failure("GROUP_ID_NOT_FOUND", message, 69, see=Resource("group"))
 
 
 def _is_retriable(row: Any) -> bool:
@@ -224,7 +226,7 @@ def _no_coordinator(group: str, code: int, message: str | None) -> Failure:
 
 
 def _failure(group: str, code: int, message: str | None, permission: str) -> Failure:
-    required = f"{permission} on group {group}"
+    required = f"{permission} on group {named(group)}"
     if code == TOPIC_AUTHORIZATION_FAILED:
         required = "DESCRIBE on every topic that its members read"
-    return failure(code, message, about=f"group {group}", requires=required)
+    return failure(code, message, about=f"group {named(group)}", requires=required)

@@ -17,13 +17,14 @@ from kafka_shell.admin.groups.model import (
     Member,
     Reset,
 )
-from kafka_shell.admin.groups.resets import active
+from kafka_shell.admin.groups.resets import active, refused_group
 from kafka_shell.admin.groups.steps import offset_change
-from kafka_shell.admin.steps import BaseStep, read_again, row_failure
+from kafka_shell.admin.steps import BaseStep, changed, read_again, row_failure
 from kafka_shell.base.errors import ShellError, did_you_mean
 from kafka_shell.base.plans import Advice, Change, Effect, NotChecked, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
+from kafka_shell.base.text import named
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.coordinators import GroupApi, ask
 from kafka_shell.wire.error_codes import UNKNOWN_MEMBER_ID
@@ -66,13 +67,8 @@ class DeleteGroups(Struct, BaseStep, frozen=True):
             raise ShellError(message, hint=reason.hint, code="changed-meanwhile", see=reason.see)
         for before, now in zip(self.groups, deleted, strict=True):
             if _deleted(before) != _deleted(now):
-                raise ShellError(
-                    f"the committed offsets of group {now.name} changed while waiting for"
-                    " confirmation",
-                    hint="Run the command again to see the new plan.",
-                    code="changed-meanwhile",
-                    see=Resource("group-offsets", now.name),
-                )
+                offsets = Resource("group-offsets", now.name)
+                raise changed(f"the committed offsets of group {named(now.name)} changed", offsets)
         return DeleteGroups(deleted)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
@@ -173,7 +169,7 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
     def changes(self) -> tuple[Change, ...]:
         return tuple(
             Change(Resource("group-member", member.id), "delete",
-                   note=f"of group {self.group}: {member.label}; {_REJOINS}")
+                   note=f"of group {named(self.group)}: {member.label}; {_REJOINS}")
             for member in self.members
         )  # fmt: skip
 
@@ -183,11 +179,7 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
         there = {each.id for each in found[self.group].members}
         for member in self.members:
             if member.id not in there:
-                raise ShellError(
-                    f"member {member.id} left group {self.group} while waiting for confirmation",
-                    hint="Run the command again to see the new plan.",
-                    code="changed-meanwhile",
-                )
+                raise changed(f"member {member.id} left group {named(self.group)}")
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
@@ -206,7 +198,7 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
             ],
         )
         to = Coordinator(CoordinatorKind.GROUP, self.group)
-        requires = f"READ on group {self.group}"
+        requires = f"READ on group {named(self.group)}"
         response = cluster.send(request, to=to, lowest=_BY_MEMBER, requires=requires)
         codes = {row.group_instance_id or row.member_id: row.error_code for row in response.members}
         return Results.of(
@@ -229,13 +221,10 @@ def plan_remove(
     """Remove members from a group (API key 13): these, by ID or group.instance.id, or all. Unknown
     members are refused, as are share and streams groups, whose members cannot be removed."""
     found = groups.describe(cluster, [name])
-    resource = Resource("group", name)
-    if not found.ok:
-        return Plan(Effect.DESTROY, (), refused=Results({}, {resource: found.failures[name]}))
+    why = found.failures.get(name) or _cannot_be_removed(found[name])
+    if why is not None:
+        return refused_group(name, why)
     group = found[name]
-    if group.type in _LEAVES_ALONE:
-        why = _cannot_be_removed(group)
-        return Plan(Effect.DESTROY, (), refused=Results({}, {resource: why}))
     chosen, refused = _chosen(group, members, instances)
     return Plan(
         Effect.DESTROY,
@@ -244,11 +233,11 @@ def plan_remove(
     )
 
 
-def _cannot_be_removed(group: Group) -> Failure:
-    kind = group.type.value
-    message = (
-        f"group {group.name} is a {kind} group: only members of consumer groups can be removed"
-    )
+def _cannot_be_removed(group: Group) -> Failure | None:
+    if group.type not in _LEAVES_ALONE:
+        return None
+    kind = f"group {named(group.name)} is a {group.type.value} group"
+    message = f"{kind}: only members of consumer groups can be removed"
     return Failure("UNSUPPORTED_VERSION", message, hint="Stop its clients instead.")
 
 
@@ -273,7 +262,7 @@ def _chosen(
 def _no_member(group: Group, wanted: str, known: Sequence[str]) -> Failure:
     return failure(
         UNKNOWN_MEMBER_ID,
-        text=f"group {group.name} has no member {wanted}",
+        text=f"group {named(group.name)} has no member {wanted}",
         hint=did_you_mean(wanted, known),
         see=Resource("group-members", group.name),
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.admin.partitions.model import OffsetRange, TopicPartition
+from kafka_shell.admin.partitions.model import OffsetRange, OfPartition, TopicPartition
 from kafka_shell.base.plans import Resource
 
 # States in which no member consumes: a topic of a streams group is missing, or a rebalance is on.
@@ -86,7 +86,7 @@ class Member(Struct, frozen=True):
         return f"{self.client_id or self.id} at {self.host}"
 
 
-class GroupOffset(Struct, frozen=True):
+class GroupOffset(Struct, OfPartition, frozen=True):
     """The offset and lag of a group in one partition.
 
     `offset` is the committed offset (of a share group: its start offset), None if there is none.
@@ -125,11 +125,6 @@ class GroupOffset(Struct, frozen=True):
         """The lag for sums. None if it is unknown, also of an offset above the log end: the topic
         was re-created, and how much of it the group has read cannot be told."""
         return None if self.lag is None or self.lag < 0 else self.lag
-
-    @property
-    def topic_partition(self) -> TopicPartition:
-        """The partition."""
-        return TopicPartition(self.topic, self.partition)
 
 
 class Group(Struct, frozen=True):

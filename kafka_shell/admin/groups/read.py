@@ -77,9 +77,9 @@ APIS = {
 }
 
 # A group has one protocol: requests of the others fail with one of these, or do not exist.
-_NOT_OF_THIS = frozenset(
-    {"GROUP_ID_NOT_FOUND", "UNSUPPORTED_VERSION", "unsupported-api", "unsupported-version"}
-)
+# The group with the empty ID can only be a classic one; others fail with INVALID_GROUP_ID.
+_NOT_OF_THIS = frozenset({"GROUP_ID_NOT_FOUND", "INVALID_GROUP_ID", "UNSUPPORTED_VERSION",
+                          "unsupported-api", "unsupported-version"})  # fmt: skip
 
 
 def read(name: str, coordinator: int, rows: dict[GroupType, Any]) -> Group | Failure:
@@ -332,13 +332,14 @@ def describe(
 
 
 def describe_listed(
-    cluster: Cluster, listed: Results[GroupKey, GroupListing], *, offsets: bool = False
+    cluster: Cluster, listed: Results[GroupKey, Any], *, offsets: bool = False
 ) -> Results[GroupKey, Group]:
     """The groups of a list, as `describe` returns them, and the failures of the list. A group that
-    was deleted since is left out: nobody asked for it by its name."""
-    types = {name: each.type for name, each in listed.values.items()}
-    found = describe(cluster, types, offsets=offsets, types=types)
-    failures = {key: why for key, why in found.failures.items() if why.code != GROUP_ID_NOT_FOUND}
+    was deleted since is left out, unless its value is None: somebody asked for it by its name."""
+    types = {name: each.type for name, each in listed.values.items() if each is not None}
+    found = describe(cluster, listed.values, offsets=offsets, types=types)
+    gone = {name for name, why in found.failures.items() if why.code == GROUP_ID_NOT_FOUND}
+    failures = {key: why for key, why in found.failures.items() if key not in gone & types.keys()}
     return Results(found.values, listed.failures | failures)
 
 
@@ -434,8 +435,6 @@ def _with_similar_names(cluster: Cluster, failures: Mapping[str, Failure]) -> di
     comparing each of them with all names takes too long."""
     missing = [name for name, failure in failures.items() if failure.code == GROUP_ID_NOT_FOUND]
     found = dict(failures)
-    for name in missing:
-        found[name] = replace(found[name], see=Resource("unknown-group", name))
     if not 0 < len(missing) <= _MOST_UNKNOWN:
         return found
     try:

@@ -22,6 +22,7 @@ from kafka_shell.admin.records.offsets import by_topic, list_offsets, ranges
 from kafka_shell.base.plans import Advice, Effect, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
+from kafka_shell.base.text import named
 from kafka_shell.base.units import counted, format_time, some
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import GROUP_SUBSCRIBED_TO_TOPIC, NON_EMPTY_GROUP
@@ -49,11 +50,11 @@ def plan_reset(
     """
     found = _Found.of(cluster, name, kind, may_be_missing=partitions is not None)
     if found.why is not None:
-        return _refused(name, found.why)
+        return refused_group(name, found.why)
     requested = list(found.now) if partitions is None else list(dict.fromkeys(partitions))
     if partitions is None and not requested:
         hint = "Name the partitions whose offsets to set."
-        return _refused(name, replace(_no_offsets(cluster, name), hint=hint))
+        return refused_group(name, replace(_no_offsets(cluster, name), hint=hint))
     resets, refused = _targets(cluster, found.now, where, requested)
     plan = _plan(cluster, found, resets, refused)
     return plan if partitions is not None else with_hidden_offsets(cluster, plan)
@@ -70,7 +71,7 @@ def with_hidden_offsets(cluster: Cluster, plan: Plan) -> Plan:
 
 def _no_offsets(cluster: Cluster, name: str) -> Failure:
     where = "" if hidden(cluster) is None else " in visible topics"
-    return Failure("NO_OFFSETS", f"group {name} has no committed offsets{where}")
+    return Failure("NO_OFFSETS", f"group {named(name)} has no committed offsets{where}")
 
 
 def plan_offsets(
@@ -88,7 +89,7 @@ def plan_offsets(
     """
     found = _Found.of(cluster, name, kind, may_be_missing=True)
     if found.why is not None:
-        return _refused(name, found.why)
+        return refused_group(name, found.why)
     current = ranges(cluster, [each for each, offset in wanted.items() if offset is not None])
     refused: Refused = {each.resource: failure for each, failure in current.failures.items()}
     resets = []
@@ -107,7 +108,7 @@ def plan_delete_offsets(cluster: Cluster, name: str, partitions: Sequence[TopicP
     subscribed to are refused."""
     found = _Found.of(cluster, name, may_be_active=True)
     if found.why is not None:
-        return _refused(name, found.why)
+        return refused_group(name, found.why)
     refused: Refused = {}
     resets = []
     for partition in dict.fromkeys(partitions):
@@ -119,7 +120,7 @@ def plan_delete_offsets(cluster: Cluster, name: str, partitions: Sequence[TopicP
         elif partition in found.now:
             resets.append(Reset(partition, _offset(found.now, partition), None))
         else:
-            message = f"group {name} has no committed offset for partition {partition}"
+            message = f"group {named(name)} has no committed offset for partition {partition}"
             see = Resource("group-offsets", name)
             refused[partition.resource] = Failure("NO_OFFSETS", message, see=see)
     return _plan(cluster, found, resets, refused)
@@ -157,14 +158,16 @@ class _Found(Struct):
         if failure.name != "GROUP_ID_NOT_FOUND" or not may_be_missing:
             return _Found(name, kind, why=failure)
         near = f" ({failure.hint})" if failure.hint else ""
-        warning = f"group {name} does not exist and will be created{near}"
+        warning = f"group {named(name)} does not exist and will be created{near}"
         made = GroupType.CLASSIC if kind is GroupType.UNKNOWN else kind
         return _Found(name, made, warnings=(warning,))
 
 
 def _found(cluster: Cluster, group: Group, kind: GroupType, may_be_active: bool) -> _Found:
     if kind not in (GroupType.UNKNOWN, group.type):
-        message = f"group {group.name} is a {group.type.value} group, not a {kind.value} group"
+        message = (
+            f"group {named(group.name)} is a {group.type.value} group, not a {kind.value} group"
+        )
         return _Found(group.name, group.type, why=Failure("INCONSISTENT_GROUP_TYPE", message))
     if group.state != "Empty" and not may_be_active:
         return _Found(group.name, group.type, why=active(group))
@@ -179,7 +182,7 @@ def active(group: Group) -> Failure:
     members = counted(count, "member")
     return Failure(
         "NON_EMPTY_GROUP",
-        f"group {group.name} is {group.state} and has {members}{who}",
+        f"group {named(group.name)} is {group.state} and has {members}{who}",
         NON_EMPTY_GROUP,
         hint="Stop its members first.",
         see=Resource("group-members", group.name),
@@ -198,14 +201,15 @@ def _topics(member: Member) -> set[str]:
 def _subscribed(name: str, topic: str, readers: Sequence[Member]) -> Failure:
     return Failure(
         "GROUP_SUBSCRIBED_TO_TOPIC",
-        f"group {name} is subscribed to topic {topic}: {_labels(readers)}",
+        f"group {named(name)} is subscribed to topic {topic}: {_labels(readers)}",
         GROUP_SUBSCRIBED_TO_TOPIC,
         "Stop these members first.",
         Resource("group-members", name),
     )
 
 
-def _refused(name: str, why: Failure) -> Plan:
+def refused_group(name: str, why: Failure) -> Plan:
+    """The plan that refuses a whole group."""
     return Plan(Effect.DESTROY, (), refused=Results({}, {Resource("group", name): why}))
 
 
@@ -310,13 +314,13 @@ def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Ref
         ),
         advice=Advice(
             warnings=(
-                *([f"group {name} will skip up to {skipped}"] if skipped else ()),
+                *([f"group {named(name)} will skip up to {skipped}"] if skipped else ()),
                 *found.warnings,
                 *groups.warnings(cluster, [name], "changing its offsets"),
             )
             if steps
             else (),
-            notes=(f"group {name} will read up to {again} again",) if again else (),
+            notes=(f"group {named(name)} will read up to {again} again",) if again else (),
             stakes=f"skips up to {skipped}" if skipped else "",
         ),
     )
@@ -362,7 +366,8 @@ def _share_steps(
 def _by_topic_only(name: str, topic: str) -> Failure:
     return Failure(
         "INVALID_REQUEST",
-        f"offsets of share group {name} in topic {topic} can only be deleted for the whole topic",
+        f"offsets of share group {named(name)} in topic {topic} can only be deleted for the whole"
+        " topic",
         42,
         hint="Delete its offsets in all partitions of the topic.",
     )

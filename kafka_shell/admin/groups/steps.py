@@ -16,6 +16,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Outcomes, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
+from kafka_shell.base.text import named
 from kafka_shell.base.waits import FAILOVER_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import (
@@ -62,10 +63,12 @@ def offset_failure(
     code = row if row is None or isinstance(row, int) else row.error_code
     members = Resource("group-members", group)
     if code == UNKNOWN_MEMBER_ID:
-        message = f"group {group} is active: only its members can commit offsets"
+        message = f"group {named(group)} is active: only its members can commit offsets"
         return failure(code, text=message, hint="Stop its members first.", see=members)
     if code == GROUP_SUBSCRIBED_TO_TOPIC:
-        message = f"group {group} is subscribed to topic {partition.topic if partition else ''}"
+        message = (
+            f"group {named(group)} is subscribed to topic {partition.topic if partition else ''}"
+        )
         return failure(code, text=message, hint="Stop its members first.", see=members)
     if code == TOPIC_AUTHORIZATION_FAILED and partition is not None:
         about = f"topic {partition.topic}"

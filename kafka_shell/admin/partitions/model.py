@@ -82,7 +82,20 @@ class OffsetRange(Struct, frozen=True):
         return min(max(offset, self.earliest), self.latest)
 
 
-class LogReplica(Struct, frozen=True):
+class OfPartition:
+    """A model with the `topic` and the number of a partition."""
+
+    __slots__ = ()
+    topic: str
+    partition: int
+
+    @property
+    def topic_partition(self) -> TopicPartition:
+        """The partition."""
+        return TopicPartition(self.topic, self.partition)
+
+
+class LogReplica(Struct, OfPartition, frozen=True):
     """One replica in a log directory. `size` is in bytes.
 
     `offset_lag` is against the high watermark; of a `future` replica, which will replace the one in
@@ -95,13 +108,8 @@ class LogReplica(Struct, frozen=True):
     offset_lag: int
     future: bool = False
 
-    @property
-    def topic_partition(self) -> TopicPartition:
-        """The partition."""
-        return TopicPartition(self.topic, self.partition)
 
-
-class ReplicaOnDisk(Struct, frozen=True):
+class ReplicaOnDisk(Struct, OfPartition, frozen=True):
     """One replica and its log directory; the other fields are as in LogReplica."""
 
     broker: int
@@ -111,11 +119,6 @@ class ReplicaOnDisk(Struct, frozen=True):
     size: int
     offset_lag: int
     future: bool = False
-
-    @property
-    def topic_partition(self) -> TopicPartition:
-        """The partition."""
-        return TopicPartition(self.topic, self.partition)
 
 
 class LogDir(Struct, frozen=True):
@@ -225,7 +228,7 @@ class ElectionStatus(Struct, frozen=True):
         return all(partition.status == "completed" for partition in self.partitions)
 
 
-class Reassignment(Struct, frozen=True):
+class Reassignment(Struct, OfPartition, frozen=True):
     """A reassignment in progress (ListPartitionReassignments, API key 46).
 
     `replicas` are all current replicas, with the adding and removing ones. `copied` of `size` bytes
@@ -242,11 +245,6 @@ class Reassignment(Struct, frozen=True):
     size: int | None = None
     lag: int | None = None
     waiting_for: int | None = None
-
-    @property
-    def topic_partition(self) -> TopicPartition:
-        """The partition."""
-        return TopicPartition(self.topic, self.partition)
 
     @property
     def before(self) -> tuple[int, ...]:

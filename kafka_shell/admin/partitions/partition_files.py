@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct, field
 
 from kafka_shell.admin.partitions.log_dir_moves import Dirs, Place
-from kafka_shell.admin.partitions.model import Assignment, TopicPartition
+from kafka_shell.admin.partitions.model import Assignment, OfPartition, TopicPartition
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import bad_file, read_json, read_text
 from kafka_shell.base.units import counted, to_path
@@ -28,15 +28,11 @@ _PROPOSED = "Proposed partition reassignment configuration"
 _TYPES = {"int": "an integer", "str": "a string", "array": "a list", "object": "an object"}
 
 
-class PartitionRow(Struct):
+class PartitionRow(Struct, OfPartition):
     """A partition of a file."""
 
     topic: Text
     partition: Number
-
-    @property
-    def topic_partition(self) -> TopicPartition:
-        return TopicPartition(self.topic, self.partition)
 
 
 class _OffsetRow(PartitionRow):

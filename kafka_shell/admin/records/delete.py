@@ -11,7 +11,7 @@ from kafka_shell.admin.configs.read import cleanup_policies
 from kafka_shell.admin.facts import attempt, in_time, not_checked, not_checked_of
 from kafka_shell.admin.partitions.model import LATEST, Offset, OffsetRange, TopicPartition
 from kafka_shell.admin.records.offsets import list_offsets, partition_rows, ranges, topic_rows
-from kafka_shell.admin.steps import BaseStep, row_failure
+from kafka_shell.admin.steps import BaseStep, changed, row_failure
 from kafka_shell.admin.topics.partitions import by_leader, leaders
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Advice, Change, Effect, NotChecked, Outcomes, Plan, Resource
@@ -56,11 +56,7 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
         now = _ids(cluster, [name for name, _ in self.topic_ids])
         for name, topic_id in self.topic_ids:
             if now.get(name) != topic_id:
-                raise ShellError(
-                    f"topic {name} was deleted or recreated while waiting for confirmation",
-                    hint="Run the command again to see the new plan.",
-                    code="changed-meanwhile",
-                )
+                raise changed(f"topic {name} was deleted or recreated")
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.model import OfPartition, TopicPartition
 from kafka_shell.base.plans import Resource
 from kafka_shell.base.units import counted
 
@@ -50,7 +50,7 @@ class Transaction(Struct, frozen=True):
         return Resource("transactional-id", self.transactional_id)
 
 
-class ProducerState(Struct, frozen=True):
+class ProducerState(Struct, OfPartition, frozen=True):
     """The state of a producer in a partition (DescribeProducers, API key 61).
 
     `last_timestamp` is that of its last batch, in milliseconds since the epoch. `coordinator_epoch`
@@ -67,13 +67,8 @@ class ProducerState(Struct, frozen=True):
     coordinator_epoch: int | None
     transaction_start: int | None
 
-    @property
-    def topic_partition(self) -> TopicPartition:
-        """The partition."""
-        return TopicPartition(self.topic, self.partition)
 
-
-class HangingTransaction(Struct, frozen=True):
+class HangingTransaction(Struct, OfPartition, frozen=True):
     """An open transaction in a partition that no coordinator will end: read_committed consumers
     stop at `start_offset`.
 
@@ -90,11 +85,6 @@ class HangingTransaction(Struct, frozen=True):
     last_timestamp: int | None
     duration_ms: int | None
     transactional_id: str | None = None
-
-    @property
-    def topic_partition(self) -> TopicPartition:
-        """The partition."""
-        return TopicPartition(self.topic, self.partition)
 
     @property
     def resource(self) -> Resource:

@@ -27,7 +27,7 @@ from kafka_shell.base.errors import UsageError, did_you_mean
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quote_rest
 from kafka_shell.language.cursor import CompletionRequest
-from kafka_shell.language.kinds import CandidateSource, Fragment, Kind, Words, in_view, invalid
+from kafka_shell.language.kinds import Fragment, Kind, Words, in_view, invalid
 from kafka_shell.language.tokens import Span
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 
@@ -333,15 +333,6 @@ class _Operations(Words):
         return ",".join(found)
 
 
-def _rule() -> CandidateSource:
-
-    return RULE
-
-
-ACL_RULE = _Rule("acl-rule", _rule, "RULE")
-ACL_OPERATION = _Operations("operation", metavar="OPERATIONS")
-
-
 # Candidates for an ACL's rule, word by word: `allow User:bob Read,Write from 10.0.0.1`.
 
 # A name in the line's words -> the type of resource that it names.
@@ -391,3 +382,7 @@ def _operations(words: Mapping[str, object]) -> Iterable[str]:
 
 
 RULE = in_view("principals", _of_rule)
+
+
+ACL_RULE = _Rule("acl-rule", RULE, "RULE")
+ACL_OPERATION = _Operations("operation", metavar="OPERATIONS")

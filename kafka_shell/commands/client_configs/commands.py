@@ -8,10 +8,10 @@ from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.plans import Effect, Plan, merge_plans
 from kafka_shell.base.results import Rows, with_failures
+from kafka_shell.commands.client_configs.complete import CLIENT_CONFIGS
 from kafka_shell.commands.configs.config_dynamic import SUPPORTED, with_acl_commands
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.kinds import CandidateSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,14 +25,8 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
 
 
-def _source() -> CandidateSource:
-    from kafka_shell.commands.client_configs.complete import CLIENT_CONFIGS
-
-    return CLIENT_CONFIGS
-
-
-CLIENT_CONFIG_PAIR = kinds.Pair("client-config-pair", _source)
-CLIENT_CONFIG_KEYS = kinds.Keys("client-config-keys", _source, "KEYS")
+CLIENT_CONFIG_PAIR = kinds.Pair("client-config-pair", CLIENT_CONFIGS)
+CLIENT_CONFIG_KEYS = kinds.Keys("client-config-keys", CLIENT_CONFIGS, "KEYS")
 _CLIENT_ID = Option("--client-id", kinds.CLIENT_ID, "A client ID of the user.", metavar="ID")
 _DEFAULT = Option(
     "--client-id-default", kinds.FLAG, "The default of all client IDs of the user.",

@@ -13,7 +13,7 @@ from kafka_shell.commands.timeout import timeout_ms
 from kafka_shell.language import kinds
 from kafka_shell.language.command import TIMEOUT, Argument, Command, Example, Invocation, Option
 from kafka_shell.language.cursor import CompletionRequest
-from kafka_shell.language.kinds import CandidateSource, Kind, in_view
+from kafka_shell.language.kinds import Kind, in_view
 from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
 from kafka_shell.view.match import LIMIT
 
@@ -196,13 +196,41 @@ def _levels_of_release(invocation: Invocation, context: Context) -> dict[str, in
 _LEVELS = "metadata.version can also be a release: metadata.version=4.1."
 
 
-def _source() -> CandidateSource:
-
-    return FEATURES
+# Completion of features and their levels.
 
 
-FEATURE = Kind("feature", _source)
-FEATURE_LEVEL = kinds.Pair("feature-level", _source)  # =25 or =4.1
+def _offer(found: CompletionRequest, known: Catalog) -> Candidates:
+    """Return the features with their levels, or the supported levels of a feature."""
+    features = {each.name: each for each in known.view.features.value}
+    if found.part != "value":
+
+        def about(name: str) -> tuple[str, str]:
+            each = features[name]
+            now = f"level {each.level}" if each.level else "off"
+            label = f" ({each.release})" if each.release else ""
+            more = f"  up to {each.highest}" if each.highest > each.level else ""
+            return now + label + more, ""
+
+        return pick(features, found.prefix, about, found.tail)
+    each = features.get(found.key)
+    if each is None:
+        return NONE
+    marks = {0: ("off", "")}
+    marks[each.highest] = ("highest level", "")
+    marks[each.level] = (f"now {each.release}".rstrip(), "override")
+    levels = [*range(each.highest, max(each.lowest, 1) - 1, -1), 0]
+    fitting = [level for level in dict.fromkeys(levels) if str(level).startswith(found.prefix)]
+    return Candidates(
+        tuple(Candidate(str(level), *marks.get(level, ("", ""))) for level in fitting[:LIMIT]),
+        max(0, len(fitting) - LIMIT),
+    )
+
+
+FEATURES = in_view("features", _offer)
+
+
+FEATURE = Kind("feature", FEATURES)
+FEATURE_LEVEL = kinds.Pair("feature-level", FEATURES)  # =25 or =4.1
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -297,36 +325,3 @@ COMMANDS: tuple[Command, ...] = (
         apis=(57, 60),
     ),
 )  # fmt: skip
-
-
-# Completion of features and their levels.
-
-
-def _offer(found: CompletionRequest, known: Catalog) -> Candidates:
-    """Return the features with their levels, or the supported levels of a feature."""
-    features = {each.name: each for each in known.view.features.value}
-    if found.part != "value":
-
-        def about(name: str) -> tuple[str, str]:
-            each = features[name]
-            now = f"level {each.level}" if each.level else "off"
-            label = f" ({each.release})" if each.release else ""
-            more = f"  up to {each.highest}" if each.highest > each.level else ""
-            return now + label + more, ""
-
-        return pick(features, found.prefix, about, found.tail)
-    each = features.get(found.key)
-    if each is None:
-        return NONE
-    marks = {0: ("off", "")}
-    marks[each.highest] = ("highest level", "")
-    marks[each.level] = (f"now {each.release}".rstrip(), "override")
-    levels = [*range(each.highest, max(each.lowest, 1) - 1, -1), 0]
-    fitting = [level for level in dict.fromkeys(levels) if str(level).startswith(found.prefix)]
-    return Candidates(
-        tuple(Candidate(str(level), *marks.get(level, ("", ""))) for level in fitting[:LIMIT]),
-        max(0, len(fitting) - LIMIT),
-    )
-
-
-FEATURES = in_view("features", _offer)

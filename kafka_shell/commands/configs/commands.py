@@ -124,21 +124,14 @@ def _refuse_stopped(invocation: Invocation, cluster: Cluster) -> None:
 
 def _subscriptions(invocation: Invocation, cluster: Cluster) -> Sequence[str]:
     """The selected client metrics subscriptions; a name need not exist yet."""
-    words: Sequence[str] = invocation["client-metrics"]
-    if not any(is_pattern(item) for word in words for item in split(word)):
-        return list(dict.fromkeys(item for word in words for item in split(word)))
+    items = [item for word in invocation["client-metrics"] for item in split(word)]
+    if not any(map(is_pattern, items)):
+        return list(dict.fromkeys(items))
     from kafka_shell.admin.configs import read as configs
 
     existing = configs.list_resources(cluster, ResourceType.CLIENT_METRICS)
-    chosen = select.matching(words, existing)
-    if not chosen:
-        raise ShellError(
-            f"no client metrics subscription matches '{words[0]}'",
-            hint="Run list-configs client-metrics to see the names.",
-            code="no-match",
-            span=invocation.span("client-metrics"),
-        )
-    return chosen
+    what = "client metrics subscription"
+    return select.among(invocation, "client-metrics", existing, what)
 
 
 def _as_words(invocation: Invocation, name: str) -> Invocation:

@@ -166,24 +166,6 @@ def _pair_value(parameter: Parameter, text: str, start: int) -> tuple[str, int]:
 # -- the kinds -------------------------------------------------------------------------------------
 
 
-def _source() -> CandidateSource:
-
-    return CONFIGS
-
-
-CONFIG_KEY = Kind("config-key", _source)
-CONFIG_KEYS = kinds.Keys("config-keys", _source, "KEYS")
-CONFIG_PAIR = kinds.Pair("config-pair", _source, "KEY=VALUE")
-CONFIG_PAIRS = _ConfigPairs("config-pairs", _source, "PAIRS")
-ENTITY = _Entity("entity", metavar="NAME")
-
-
-def config_pairs(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of `k1=v1,k2=[v1,v2]` (KIP-248)."""
-    pairs = CONFIG_PAIRS.convert(Option("configs", CONFIG_PAIRS, ""), text)
-    return tuple(pair for pair, _ in pairs)
-
-
 # Completion of config keys and values, and the resource that they belong to.
 
 _LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
@@ -408,3 +390,16 @@ def _choices(key: str, kind: ResourceType, type_: ConfigType) -> tuple[str, ...]
 
 
 CONFIGS = CandidateSource(_offer, _needs, _document)
+
+
+CONFIG_KEY = Kind("config-key", CONFIGS)
+CONFIG_KEYS = kinds.Keys("config-keys", CONFIGS, "KEYS")
+CONFIG_PAIR = kinds.Pair("config-pair", CONFIGS, "KEY=VALUE")
+CONFIG_PAIRS = _ConfigPairs("config-pairs", CONFIGS, "PAIRS")
+ENTITY = _Entity("entity", metavar="NAME")
+
+
+def config_pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of `k1=v1,k2=[v1,v2]` (KIP-248)."""
+    pairs = CONFIG_PAIRS.convert(Option("configs", CONFIG_PAIRS, ""), text)
+    return tuple(pair for pair, _ in pairs)

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.base.command_results import Listing, NoRows
-from kafka_shell.base.plans import Effect, Plan, Resource
+from kafka_shell.base.plans import Effect, Plan, Resource, merge_plans
 from kafka_shell.base.results import Results
+from kafka_shell.base.structs import replace
+from kafka_shell.commands import select
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 
@@ -23,6 +25,13 @@ STATES = (
 )  # fmt: skip
 
 
+GROUPS = Argument("groups", kinds.GROUPS, "Groups: a,b  pay*  /regex/", many=True, required=False)
+GROUP = Option("--group", kinds.GROUP_ID,
+               "The group with this name, whatever characters it has; may be repeated.",
+               many=True)  # fmt: skip
+NAMED = (("groups", "--group"),)
+
+
 # -- list ------------------------------------------------------------------------------------------
 
 
@@ -33,9 +42,13 @@ def list_groups(invocation: Invocation, context: Context) -> object:
 
     types = [GroupType(each) for each in invocation["type"]]
     found = groups.list_groups(context.cluster, invocation["state"], types)
-    listing = Listing(tuple(found), long=invocation["long"])
+    names = select.listed(invocation["groups"], list(found.values), "group", context)
+    rows = [] if isinstance(names, NoRows) else [found[name] for name in names]
+    listing = Listing(rows, long=invocation["long"])
     if found.failures:  # of each broker that did not respond
         return Results({Resource("group"): listing}, _by_resource(found).failures)
+    if isinstance(names, NoRows):
+        return names
     if not found.values:
         filters = [*invocation["type"], *invocation["state"]]
         matching = f" of type or state {' or '.join(filters)}" if filters else ""
@@ -61,7 +74,7 @@ def _selected_rows(
     if (invocation["lag"] or invocation["offsets"]) and _is_by(invocation) != "group":
         from kafka_shell.commands.groups.render import with_changes
 
-        found = with_changes(found, invocation["group"], context.previous)
+        found = with_changes(found, _named(invocation), context.previous)
     if found.values and (invocation["sort"] or _is_by(invocation)):
         return _largest_lag_first(invocation, context, found)
     if invocation["state"]:
@@ -74,21 +87,22 @@ def _selected_rows(
     return _by_resource(Results(values, found.failures))
 
 
+def _named(invocation: Invocation) -> list[str]:
+    return [*invocation["groups"], *invocation["group"]]
+
+
 def _is_by(invocation: Invocation) -> str:
     """`group` or `partition` if the rows of all groups are sorted together, else empty."""
-    of_all = invocation["lag"] and not invocation["group"] and not invocation["sort"]
+    of_all = invocation["lag"] and not _named(invocation) and not invocation["sort"]
     return invocation["by"] or ("group" if of_all else "")
 
 
 def _described(invocation: Invocation, context: Context) -> Results[GroupKey, Group]:
-    """The named groups, or all groups; each broker that failed is a failure."""
-    from kafka_shell.admin.groups import read as groups
+    """The selected groups; each broker that failed is a failure."""
+    from kafka_shell.admin.groups.read import describe_listed
 
-    offsets = not invocation["members"]
-    if invocation["group"]:
-        return groups.describe(context.cluster, invocation["group"], offsets=offsets)
-    listed = groups.list_groups(context.cluster)
-    return groups.describe_listed(context.cluster, listed, offsets=offsets)
+    listed = select.groups(invocation, context.cluster)
+    return describe_listed(context.cluster, listed, offsets=not invocation["members"])
 
 
 def _note_hidden_offsets(context: Context) -> None:
@@ -107,7 +121,7 @@ def _largest_lag_first(
 
     rows: dict[str, object]
     if _is_by(invocation) == "group":
-        rows = lag.by_group(found, invocation["group"], context.previous)
+        rows = lag.by_group(found, _named(invocation), context.previous)
     elif invocation["offsets"] or invocation["lag"] or invocation["by"]:
         offsets = lag.by_partition(found)
         failures = _by_resource(Results({}, found.failures)).failures
@@ -156,22 +170,22 @@ def delete_group(invocation: Invocation, context: Context) -> Plan:
     """Delete groups without members, with their committed offsets."""
     from kafka_shell.admin.groups import members as group_members
 
-    plan = group_members.plan_delete(context.cluster, invocation["group"])
+    names = select.groups_to_change(invocation, context.cluster)
+    plan = group_members.plan_delete(context.cluster, names)
     if invocation["if-exists"]:
         return plan.without_refused("GROUP_ID_NOT_FOUND")
     return plan
 
 
 def remove_members(invocation: Invocation, context: Context) -> Plan:
-    """Remove members from a group."""
+    """Remove members from groups."""
     from kafka_shell.admin.groups import members as group_members
 
-    return group_members.plan_remove(
-        context.cluster,
-        invocation["group"],
-        members=invocation["member"],
-        instances=invocation["instance"],
-        reason=invocation["reason"] or "",
+    cluster, reason = context.cluster, invocation["reason"] or ""
+    chosen = {"members": invocation["member"], "instances": invocation["instance"]}
+    names = select.groups_to_change(invocation, cluster)
+    return merge_plans(
+        [group_members.plan_remove(cluster, name, reason=reason, **chosen) for name in names]
     )
 
 
@@ -189,6 +203,7 @@ COMMANDS: tuple[Command, ...] = (
         summary="List consumer, share and streams groups.",
         family="groups",
         run=list_groups,
+        arguments=(GROUPS,),
         options=(
             Option("--type", kinds.CHOICE, "Only groups of this type; may be repeated.", many=True,
                    choices=TYPES, aliases=("--group-type",), metavar="TYPE"),
@@ -212,11 +227,9 @@ COMMANDS: tuple[Command, ...] = (
         summary="Show state, offsets, lag and members of groups.",
         family="groups",
         run=describe_group,
-        arguments=(
-            Argument("group", kinds.GROUP, "Groups (default: all).", many=True, required=False,
-                     option="--group"),
-        ),
+        arguments=(replace(GROUPS, help=f"{GROUPS.help} (default: all)"),),
         options=(
+            GROUP,
             _view("--offsets", "Only offsets and lag."),
             _view("--members", "Only members and their assignments."),
             _view("--state", "One line per group: state, members, lag; largest lag first."),
@@ -260,12 +273,12 @@ COMMANDS: tuple[Command, ...] = (
         family="groups",
         run=delete_group,
         effect=Effect.DESTROY,
-        arguments=(
-            Argument("group", kinds.GROUP, "Groups to delete.", many=True, option="--group"),
-        ),
+        arguments=(GROUPS,),
         options=(
+            GROUP,
             Option("--if-exists", kinds.FLAG, "Skip groups that do not exist."),
         ),
+        at_least_one=NAMED,
         search=("remove", "drop", "consumer"),
         apis=(9, 15, 16, 42, 69, 77, 89, 90),
         examples=(
@@ -275,12 +288,13 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="remove-members",
-        summary="Remove members from a group.",
+        summary="Remove members from groups.",
         family="groups",
         run=remove_members,
         effect=Effect.DESTROY,
-        arguments=(Argument("group", kinds.GROUP, "The group.", option="--group"),),
+        arguments=(GROUPS,),
         options=(
+            GROUP,
             Option("--member", kinds.TEXT, "Only the member with this ID; may be repeated.",
                    many=True, metavar="ID"),
             Option("--instance", kinds.TEXT,
@@ -288,6 +302,7 @@ COMMANDS: tuple[Command, ...] = (
                    metavar="ID", aliases=("--group-instance-id",)),
             Option("--reason", kinds.TEXT, "The reason, logged by the coordinator."),
         ),
+        at_least_one=NAMED,
         search=("kick", "leave", "evict", "consumer"),
         apis=(13, 15, 16, 69, 77, 89),
         description=(

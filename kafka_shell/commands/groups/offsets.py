@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.base.files import bad_file, read_csv
-from kafka_shell.base.plans import Advice, Change, Effect, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Effect, Plan, Resource, merge_plans
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import (
@@ -22,10 +22,11 @@ from kafka_shell.base.units import (
     to_path,
 )
 from kafka_shell.commands import select
+from kafka_shell.commands.groups.commands import GROUP, GROUPS, NAMED
 from kafka_shell.commands.hints import with_hint
 from kafka_shell.commands.records.read_records import offset_or_time, with_time
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kinds import CandidateSource, Kind
 from kafka_shell.view.candidates import NONE, Candidates, Catalog
@@ -65,8 +66,9 @@ _KAFKA_TARGETS: dict[str, Callable[[Any, int], tuple[str, int]]] = {
 
 
 def reset_offsets(invocation: Invocation, context: Context) -> Plan:
-    """Reset the committed offsets of a group; asks for confirmation."""
-    plan = _plan(invocation, context)
+    """Reset the committed offsets of groups; asks for confirmation."""
+    names = select.groups_to_change(invocation, context.cluster)
+    plan = merge_plans([_plan(invocation, context, name) for name in names])
     if invocation["export"]:
         written = write_offsets(invocation["export"], (*plan.changes, *plan.unchanged))
         what = f"the new offsets of {counted(written, 'partition')}"
@@ -75,29 +77,28 @@ def reset_offsets(invocation: Invocation, context: Context) -> Plan:
     return plan
 
 
-def _plan(invocation: Invocation, context: Context) -> Plan:
+def _plan(invocation: Invocation, context: Context, group: str) -> Plan:
     from kafka_shell.admin.groups import resets as group_resets
     from kafka_shell.admin.groups.model import GroupType, ResetTarget
 
-    cluster, group = context.cluster, invocation["group"]
-    kind = GroupType(invocation["type"])
+    cluster, kind = context.cluster, GroupType(invocation["type"])
     if invocation["offset"]:
         requested = _explicit_offsets(invocation)
         return group_resets.plan_offsets(cluster, group, requested, kind, exact=True)
     how, _, what = (invocation["to"] or "").partition(":")
     if how == "group" and what:
         offsets = _offsets_of_group(cluster, what, invocation.span("to"))
-        plan = _plan_copy(invocation, cluster, offsets, kind)
+        plan = _plan_copy(invocation, cluster, group, offsets, kind)
         return plan if invocation["topic"] else group_resets.with_hidden_offsets(cluster, plan)
     if file := invocation["from-file"] or (what if how == "file" else ""):
-        return _plan_copy(invocation, cluster, read_offsets(file, group), kind)
+        return _plan_copy(invocation, cluster, group, read_offsets(file, group), kind)
     where = reset_target(invocation, context)
     if not invocation["topic"]:
         plan = group_resets.plan_reset(cluster, group, where, kind=kind)
         hint = "Name the partitions: --topic orders:0,1 or --topic orders"
         plan = with_hint(plan, "NO_OFFSETS", hint)
     else:
-        chosen = _partitions_to_reset(invocation, context)
+        chosen = _partitions_to_reset(invocation, context, group)
         plan = group_resets.plan_reset(cluster, group, where, select.topic_partitions(chosen), kind)
         plan.refused.failures.update(chosen.failures)
     if where.to is not ResetTarget.TIME:
@@ -106,7 +107,9 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
     return with_time(plan, typed, where.number, context)
 
 
-def _partitions_to_reset(invocation: Invocation, context: Context) -> Results[Resource, Partition]:
+def _partitions_to_reset(
+    invocation: Invocation, context: Context, group: str
+) -> Results[Resource, Partition]:
     """The partitions that --topic selects. A pattern selects only topics in which the group has
     offsets, because it does not read others. If it has none, internal topics are left out."""
     from kafka_shell.admin.groups import resets as group_resets
@@ -115,7 +118,7 @@ def _partitions_to_reset(invocation: Invocation, context: Context) -> Results[Re
     if not any(map(kinds.is_pattern, words)):
         return select.partitions(invocation, cluster)
     try:
-        topics = group_resets.topics_of(cluster, invocation["group"])
+        topics = group_resets.topics_of(cluster, group)
     except ShellError:  # it does not exist, or the plan is refused for the same reason
         topics = frozenset()
     if not topics:
@@ -128,13 +131,15 @@ def _partitions_to_reset(invocation: Invocation, context: Context) -> Results[Re
     return select.partitions(invocation, cluster, among=topics)
 
 
-def _plan_copy(invocation: Invocation, cluster: Cluster, offsets: Offsets, kind: GroupType) -> Plan:
+def _plan_copy(
+    invocation: Invocation, cluster: Cluster, group: str, offsets: Offsets, kind: GroupType
+) -> Plan:
     """The plan that copies offsets of another group or a file, limited to --topic if given."""
     from kafka_shell.admin.groups import resets as group_resets
 
     chosen, refused = _selected(invocation, offsets)
     copied = {each: offsets[each] for each in chosen}
-    plan = group_resets.plan_offsets(cluster, invocation["group"], copied, kind)
+    plan = group_resets.plan_offsets(cluster, group, copied, kind)
     plan.refused.failures.update(refused)
     return plan
 
@@ -244,25 +249,68 @@ def _bad_offset(message: str, span: Span) -> UsageError:
 
 
 def delete_offsets(invocation: Invocation, context: Context) -> Plan:
-    """Delete committed offsets of a group; asks for confirmation."""
+    """Delete committed offsets of groups; asks for confirmation."""
     from kafka_shell.admin.groups import resets as group_resets
 
-    cluster, group = context.cluster, invocation["group"]
-    offsets = _offsets_of_group(cluster, group, invocation.span("group"))
-    chosen, refused = _selected(invocation, offsets)
-    plan = group_resets.plan_delete_offsets(cluster, group, chosen)
-    plan.refused.failures.update(refused)
-    return plan
+    cluster, plans = context.cluster, []
+    for group in select.groups_to_change(invocation, cluster):
+        offsets = _offsets_of_group(cluster, group, invocation.span("groups"))
+        chosen, refused = _selected(invocation, offsets)
+        plans.append(group_resets.plan_delete_offsets(cluster, group, chosen))
+        plans[-1].refused.failures.update(refused)
+    return merge_plans(plans)
 
 
-def _targets() -> CandidateSource:
+# Completion of offsets to reset, and of the partitions of a group.
 
-    return TARGETS
+_TARGETS = {
+    "earliest": "the first offset",
+    "latest": "the end of the log",
+    "current": "the committed offsets",
+    "+10": "10 offsets forward",
+    "-10": "10 offsets back",
+    "group:": "the offsets of another group",
+    "file:": "the offsets of a CSV file",
+}
 
 
-def _partitions() -> CandidateSource:
+def _target_candidates(found: CompletionRequest, known: Catalog) -> Candidates:
+    """Return where to reset to; after `group:` the groups, after `file:` the files."""
+    head, colon, rest = found.prefix.partition(":")
+    if colon and head in ("group", "file"):
+        inner = known.names("groups", rest) if head == "group" else known.files(rest)
+        named = (replace(each, text=f"{head}:{each.text}") for each in inner.offered)
+        return Candidates(tuple(named), inner.more)
+    return known.times(found.prefix, _TARGETS)
 
-    return PARTITIONS
+
+def _groups(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
+    return ("groups",) if found.prefix.startswith("group:") else ()
+
+
+def _partition_candidates(found: CompletionRequest, known: Catalog) -> Candidates:
+    """Return partitions, or the topics in which the group of the line has offsets; if these are
+    unknown, all topics."""
+    if found.part == "partition":
+        return known.partitions(found.key, found.prefix)
+    group = _group(found)
+    topics = known.view.group_topics.get(group) if group else None
+    offered = known.topics(found.prefix, topics.value) if topics else NONE
+    return offered if offered.offered else known.topics(found.prefix)
+
+
+def _group(found: CompletionRequest) -> TopicsOf | None:
+    names = [*found.words.get("groups", ()), *found.words.get("group", ())]
+    return TopicsOf(names[0]) if len(names) == 1 and not kinds.is_pattern(names[0]) else None
+
+
+def _topics(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
+    group = _group(found)
+    return ("topics", group) if group else ("topics",)
+
+
+TARGETS = CandidateSource(_target_candidates, _groups)
+PARTITIONS = CandidateSource(_partition_candidates, _topics)
 
 
 def _read_age(text: str) -> int:
@@ -272,10 +320,9 @@ def _read_age(text: str) -> int:
     return parse_duration(text)
 
 
-_TARGET = Kind("text", _targets)
+_TARGET = Kind("text", TARGETS)
 _AGE = kinds.Number("duration", "a duration such as PT1H or 1h", _read_age, format_duration)
-GROUP_PARTITIONS = kinds.Partitions("topic-partitions", _partitions, "TOPIC")
-_GROUP = Argument("group", kinds.GROUP, "The group.", option="--group")
+GROUP_PARTITIONS = kinds.Partitions("topic-partitions", PARTITIONS, "TOPIC")
 _HIDDEN = {
     "--to-earliest": kinds.FLAG,
     "--to-latest": kinds.FLAG,
@@ -290,12 +337,13 @@ _HIDDEN = {
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="reset-offsets",
-        summary="Reset the committed offsets of an inactive group.",
+        summary="Reset the committed offsets of inactive groups.",
         family="groups",
         run=reset_offsets,
         effect=Effect.DESTROY,
-        arguments=(_GROUP,),
+        arguments=(GROUPS,),
         options=(
+            GROUP,
             Option("--to", _TARGET,
                    "The new offsets: earliest, latest, 1200, -10, -1h, group:g ...",
                    metavar="WHERE"),
@@ -315,6 +363,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--execute", kinds.FLAG, "The default without --dry-run.", hidden=True),
         ),
         exactly_one=(("to", "offset", *(name.removeprefix("--") for name in _HIDDEN)),),
+        at_least_one=NAMED,
         search=("rewind", "seek", "replay", "skip", "commit", "offset", "lag"),
         apis=(2, 8, 9, 15, 16, 47, 69, 77, 89, 90, 91, 92),
         description=(
@@ -324,7 +373,7 @@ COMMANDS: tuple[Command, ...] = (
             "To save the current offsets: --to current --export before.csv --dry-run.\n"
             "Without --topic, resets all partitions with committed offsets; a pattern in --topic "
             "selects only topics in which the group has offsets.\n"
-            "The group must have no members; one that does not exist is created if a topic is "
+            "The groups must have no members; one that does not exist is created if a topic is "
             "given.\n"
             "The options of kafka-consumer-groups work too, such as --to-earliest and --shift-by."
         ),
@@ -341,15 +390,17 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="delete-offsets",
-        summary="Delete committed offsets of topics that a group no longer reads.",
+        summary="Delete committed offsets of topics that groups no longer read.",
         family="groups",
         run=delete_offsets,
         effect=Effect.DESTROY,
-        arguments=(_GROUP,),
+        arguments=(GROUPS,),
         options=(
+            GROUP,
             Option("--topic", GROUP_PARTITIONS,
                    "Partitions: orders:0,3-5  orders  svc-*", many=True, required=True),
         ),
+        at_least_one=NAMED,
         search=("remove", "forget", "offset"),
         apis=(2, 9, 15, 16, 47, 69, 77, 89, 90, 92),
         examples=(
@@ -369,11 +420,14 @@ _MAX_PARTITION = (1 << 31) - 1
 
 
 def write_offsets(file: str, changes: Iterable[Change]) -> int:
-    """Write the new offset of each partition to a new file, and return how many these are. Raises
-    ShellError; also if the file exists: it may be the only record of earlier offsets."""
+    """Write the new offset of each partition to a new file, and return how many these are; with
+    the group, if there are several. Raises ShellError; also if the file exists: it may be the only
+    record of earlier offsets."""
+    listed = list(changes)
+    several = len({change.resource.name for change in listed}) > 1
     rows = [
-        (topic, int(partition), change.after)
-        for change in changes
+        (*([change.resource.name] if several else []), topic, int(partition), change.after)
+        for change in listed
         if change.after is not None
         for topic, _, partition in [change.field.rpartition(":")]
     ]
@@ -422,55 +476,3 @@ def _row(file: str, line: int, row: list[str]) -> tuple[TopicPartition, int]:
     if partition > _MAX_PARTITION or offset > _MAX_OFFSET:
         raise bad_file(file, "partition or offset is out of range", line=line)
     return TopicPartition(words[0], partition), offset
-
-
-# Completion of offsets to reset, and of the partitions of a group.
-
-_TARGETS = {
-    "earliest": "the first offset",
-    "latest": "the end of the log",
-    "current": "the committed offsets",
-    "+10": "10 offsets forward",
-    "-10": "10 offsets back",
-    "group:": "the offsets of another group",
-    "file:": "the offsets of a CSV file",
-}
-
-
-def _target_candidates(found: CompletionRequest, known: Catalog) -> Candidates:
-    """Return where to reset to; after `group:` the groups, after `file:` the files."""
-    head, colon, rest = found.prefix.partition(":")
-    if colon and head in ("group", "file"):
-        inner = known.names("groups", rest) if head == "group" else known.files(rest)
-        named = (replace(each, text=f"{head}:{each.text}") for each in inner.offered)
-        return Candidates(tuple(named), inner.more)
-    return known.times(found.prefix, _TARGETS)
-
-
-def _groups(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
-    return ("groups",) if found.prefix.startswith("group:") else ()
-
-
-def _partition_candidates(found: CompletionRequest, known: Catalog) -> Candidates:
-    """Return partitions, or the topics in which the group of the line has offsets; if these are
-    unknown, all topics."""
-    if found.part == "partition":
-        return known.partitions(found.key, found.prefix)
-    group = _group(found)
-    topics = known.view.group_topics.get(group) if group else None
-    offered = known.topics(found.prefix, topics.value) if topics else NONE
-    return offered if offered.offered else known.topics(found.prefix)
-
-
-def _group(found: CompletionRequest) -> TopicsOf | None:
-    names = found.words.get("group", ())
-    return TopicsOf(names[0]) if len(names) == 1 and names[0] else None
-
-
-def _topics(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
-    group = _group(found)
-    return ("topics", group) if group else ("topics",)
-
-
-TARGETS = CandidateSource(_target_candidates, _groups)
-PARTITIONS = CandidateSource(_partition_candidates, _topics)

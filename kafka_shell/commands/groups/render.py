@@ -17,6 +17,7 @@ from kafka_shell.admin.groups.model import (
 )
 from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
+from kafka_shell.base.text import named
 from kafka_shell.base.units import counted
 from kafka_shell.output.columns import summary
 from kafka_shell.output.tables import Cell, Column, Page, draw_table
@@ -50,10 +51,6 @@ def change(row: GroupOffset | GroupActivity) -> Cell:
         return None
     role: Role = "warning" if value > 0 else "good" if value < 0 else "dim"
     return text(("+" if value >= 0.05 else "") + number(value), role)
-
-
-def _type(kind: GroupType) -> str:
-    return kind.value
 
 
 def lag_cell(lag: int | None) -> Cell:
@@ -106,9 +103,9 @@ _MEMBER = (
     Column("MEMBER", lambda m: m.id, role="dim", overflow="drop"),
 )
 _TOTALS = (
-    Column("GROUP", lambda g: g.name, role="name"),
+    Column("GROUP", lambda g: named(g.name), role="name"),
     Column("STATE", lambda g: state(g.state)),
-    Column("TYPE", lambda g: _type(g.type)),
+    Column("TYPE", lambda g: g.type.value),
     Column("MEMBERS", lambda g: g.members, "right"),
     Column("PARTITIONS", lambda g: g.partitions, "right"),
     Column("LAG", lambda g: lag_cell(g.lag), "right"),
@@ -119,15 +116,15 @@ _TOTALS = (
 )
 COLUMNS: dict[type, tuple[Column, ...]] = {
     GroupListing: (
-        Column("GROUP", lambda g: g.name, role="name"),
-        Column("TYPE", lambda g: _type(g.type)),
+        Column("GROUP", lambda g: named(g.name), role="name"),
+        Column("TYPE", lambda g: g.type.value),
         Column("STATE", lambda g: state(g.state)),
         Column("PROTOCOL", lambda g: g.protocol),
         Column("COORDINATOR", lambda g: g.coordinator, "right"),
     ),
     GroupTotals: _TOTALS,
-    GroupOffset: (Column("GROUP", lambda r: r.group, role="name"), *_OFFSET),
-    Member: (Column("GROUP", lambda m: m.group, role="name"), *_MEMBER),
+    GroupOffset: (Column("GROUP", lambda r: named(r.group), role="name"), *_OFFSET),
+    Member: (Column("GROUP", lambda m: named(m.group), role="name"), *_MEMBER),
 }
 
 
@@ -143,9 +140,9 @@ def _heading(group: Group, width: int | None) -> Iterator[Text]:
         lag += f", {where}" if lag else f"lag {where} of {counted(len(rows), 'partition')}"
     yield from summary(
         width,
-        text(f"group {group.name}", "heading"),
+        text(f"group {named(group.name)}", "heading"),
         state(group.state),
-        _type(group.type) + (f" ({group.protocol})" if _is_not_consumer(group) else ""),
+        group.type.value + (f" ({group.protocol})" if _is_not_consumer(group) else ""),
         counted(len(group.members), "member"),
         text(lag, "warning" if group.lag or unknown else ""),
         text(lag_note(0, sum(row.out_of_range for row in rows), len(rows)), "warning"),

@@ -235,26 +235,6 @@ class _Sql(Kind):
         return candidate.text if open_quote else f'"{candidate.text}'
 
 
-def _tables() -> CandidateSource:
-
-    return TABLES
-
-
-def _controls() -> CandidateSource:
-
-    return CONTROLS
-
-
-def _query() -> CandidateSource:
-
-    return QUERY
-
-
-SQL = _Sql("sql", _query)
-AUDIT_TABLE = Words("audit-table", _tables)  # a,b
-AUDIT_CONTROL = Words("audit-control", _controls, "NAMES")  # IDs, families and tags: T03,security
-
-
 # Completion of audit controls, tables, and SQL queries over the tables.
 
 _WORDS = (
@@ -354,3 +334,8 @@ def _plain(words: Iterable[str], typed: str) -> Candidates:
 TABLES = CandidateSource(lambda found, known: _table_candidates(found.prefix))
 CONTROLS = CandidateSource(_controls_offered)
 QUERY = CandidateSource(_of_query)
+
+
+SQL = _Sql("sql", QUERY)
+AUDIT_TABLE = Words("audit-table", TABLES)  # a,b
+AUDIT_CONTROL = Words("audit-control", CONTROLS, "NAMES")  # IDs, families and tags: T03,security

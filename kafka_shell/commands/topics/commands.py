@@ -16,8 +16,6 @@ from kafka_shell.commands import select
 from kafka_shell.commands.progress import reported
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.language.kinds import is_pattern
-from kafka_shell.language.kinds import select as matching
 from kafka_shell.wire.model import Partition, Topic, TopicSummary
 
 if TYPE_CHECKING:
@@ -49,20 +47,9 @@ def list_topics(invocation: Invocation, context: Context) -> Listing | NoRows:
     if invocation["long"] or (invocation["output"] or context.settings.output) != "table":
         found = scan_reassigned(context.cluster, seen=found)
         _note_unread(found, context)
-    names: Sequence[str] = sorted(found.names)
-    if invocation["topic"]:
-        chosen = matching(invocation["topic"], names)
-        names = chosen.names
-        if names and chosen.unmatched:
-            missing = ", ".join(f"'{word}'" for _, word in chosen.unmatched)
-            context.note(f"no topic matches {missing}")
-    if invocation["topic"] and not names:
-        words = " ".join(invocation["topic"])
-        has_pattern = any(is_pattern(word) for word in invocation["topic"])
-        hint = "" if has_pattern else f"; use '*{words}*' to match part of a name"
-        if quotes := select.hint_of_quotes(words):
-            return NoRows(f"no topic matches {words}. {quotes}")
-        return NoRows(f"no topic matches '{words}'{hint}")
+    names = select.listed(invocation["topic"], sorted(found.names), "topic", context)
+    if isinstance(names, NoRows):
+        return names
     if not names:
         return _NO_TOPIC
     if invocation["exclude-internal"]:

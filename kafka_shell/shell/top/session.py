@@ -22,7 +22,7 @@ from prompt_toolkit.output.color_depth import ColorDepth
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.processes import exiting_on
 from kafka_shell.base.structs import replace
-from kafka_shell.base.text import positional, with_option
+from kafka_shell.base.text import literal, positional
 from kafka_shell.base.units import format_duration
 from kafka_shell.commands.activity.commands import GROUPS, TOPICS, Measurement, open_meter
 from kafka_shell.context import Context
@@ -319,7 +319,7 @@ def _describing(state: TopState) -> str:
     if state.view == TOPICS:
         return f"describe-topic {positional('--topic', name)}"
     if state.view == GROUPS:
-        return f"describe-group {with_option('--group', name)}"
+        return f"describe-group {literal('--group', name)}"
     return f"describe-broker {name}"
 
 

@@ -28,7 +28,15 @@ NAMED = {
     kinds.TOPIC, NEW_TOPIC, kinds.TOPIC_PARTITIONS, kinds.BROKER, kinds.GROUP,
     CLIENT_METRICS, kinds.TRANSACTIONAL_ID, GROUP_PARTITIONS,
 }  # fmt: skip
-SUBJECTS = NAMED | {ENTITY, kinds.USER, kinds.CLIENT_ID, kinds.IP, kinds.TOKEN}
+SUBJECTS = NAMED | {
+    kinds.GROUPS,
+    kinds.GROUP_ID,
+    ENTITY,
+    kinds.USER,
+    kinds.CLIENT_ID,
+    kinds.IP,
+    kinds.TOKEN,
+}
 # Flags that name a subject: a default, the cluster, all of something.
 NAMING_FLAGS = {
     "broker-default", "entity-default", "user-default", "client-id-default", "ip-default",

@@ -17,10 +17,12 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.changes import undo_lines
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option
+from kafka_shell.language.kinds import select
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.scan import Role, Scope, find_command, scan
 from kafka_shell.language.tokens import commands, tokenize
+from kafka_shell.output.resource_kinds import command_for
 from kafka_shell.pasted.kafka_tools import translate
 
 # Groups, client ids, users and transactional ids may be called anything.
@@ -99,24 +101,43 @@ def test_lines_about_clients_name_those_clients(user: str, client: str, quota: b
     assert quota or invocation["config"] == (("client.rack", client),)
 
 
-@given(NAMES, st.sampled_from(["group-offsets", "share-group-offsets"]))
-def test_lines_about_groups_name_those_groups(group: str, kind: str) -> None:
-    (line,) = undo_lines([Change(Resource(kind, group), "alter", "orders:0", 5, 7)])
+def groups_of(line: str) -> list[str]:
+    """The groups that a line names, whichever exist: none of its words is a pattern."""
     invocation = parse(tokenize(line), REGISTRY)
-    assert invocation["group"] == group
-    assert invocation["offset"] == ("orders:0=5",)
-    assert not invocation["yes"]
+    assert not any(map(kinds.is_pattern, invocation["groups"])), line
+    assert not invocation.get("yes")
+    return [*invocation["groups"], *invocation["group"]]
+
+
+@given(HOSTILE, st.sampled_from(["group-offsets", "share-group-offsets"]))
+def test_undo_names_exactly_that_group(group: str, kind: str) -> None:
+    (line,) = undo_lines([Change(Resource(kind, group), "alter", "orders:0", 5, 7)])
+    assert groups_of(line) == [group]
+    assert parse(tokenize(line), REGISTRY)["offset"] == ("orders:0=5",)
+
+
+@given(NAMES, st.sampled_from(["group", "group-offsets", "group-members"]))
+def test_see_names_exactly_that_group(group: str, kind: str) -> None:
+    assert groups_of(command_for(Resource(kind, group))) == [group]
 
 
 @given(st.lists(NAMES, min_size=1, max_size=3, unique=True))
 def test_pasted_names_stay_names(groups: list[str]) -> None:
-    words = ["kafka-consumer-groups.sh", "--delete", *(f"--group={each}" for each in groups)]
-    line = translate(words, REGISTRY)
-    assert line is not None
-    invocation = parse(tokenize(line), REGISTRY)
-    assert invocation.command.name == "delete-group"
-    assert invocation["group"] == tuple(groups)
-    assert not invocation["yes"]
+    for action in (["--delete"], ["--describe"], ["--reset-offsets", "--to-latest"]):
+        words = ["kafka-consumer-groups.sh", *action, *(f"--group={each}" for each in groups)]
+        line = translate(words, REGISTRY)
+        assert line is not None and sorted(groups_of(line)) == sorted(groups)
+
+
+@given(NAMES.filter(lambda name: not name.startswith("-")))
+def test_groups_of_other_tools_are_no_patterns(group: str) -> None:
+    line = translate(["rpk", "group", "delete", group], REGISTRY)
+    assert line is not None and groups_of(line) == [group]
+
+
+@given(HOSTILE, st.lists(HOSTILE, max_size=4))
+def test_an_existing_name_is_never_a_pattern(group: str, others: list[str]) -> None:
+    assert select([group], [*others, group]).names == (group,)
 
 
 @given(NAMES)

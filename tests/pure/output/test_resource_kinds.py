@@ -6,7 +6,7 @@ import pytest
 
 from kafka_shell.base.plans import Change, Resource
 from kafka_shell.output.humanize import count_kinds
-from kafka_shell.output.resource_kinds import KINDS, command_after, command_for
+from kafka_shell.output.resource_kinds import KINDS, command_after, command_for, title_of
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,10 @@ def test_resources_are_counted_in_words() -> None:
         assert count_kinds([Resource(kind, "1"), Resource(kind, "2")]) == f"2 {counted}"
 
 
-def test_a_group_that_looks_like_a_pattern_is_searched_for_as_it_is() -> None:
-    assert command_for(Resource("unknown-group", "-a.b*")) == "list-groups | grep -F -- -a.b"
+def test_a_group_that_looks_like_a_pattern_is_named_by_its_option() -> None:
+    assert command_for(Resource("group", "a.b*")) == "describe-group --group 'a.b*'"
+    assert command_for(Resource("group", "a b")) == "describe-group 'a b'"
+    assert title_of(Resource("group-offsets", "")) == "offsets of group ''"
 
 
 def test_many_topics_are_listed() -> None:

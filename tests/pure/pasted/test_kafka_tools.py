@@ -330,7 +330,7 @@ def test_acls_and_tokens(pasted: str, line: str) -> None:
         ("kafka-metadata-quorum.sh describe --status" + AT, "describe-quorum --broker h:9092"),
         ("kafka-metadata-quorum.sh describe --replication --human-readable", "describe-quorum"),
         ("kafka-consumer-groups.sh --delete --group=--group=orders --group=--yes",
-         "delete-group -- --group=orders --yes"),
+         "delete-group --group=--group=orders --group=--yes"),
     ],
 )  # fmt: skip
 def test_clients_clusters_and_names_with_dashes(pasted: str, line: str) -> None:

@@ -238,3 +238,13 @@ def test_where_offsets_can_be_reset_to(bench: Bench) -> None:
     assert bench.lines(f"{line}group:sh") == [f"{line}group:shipping"]
     assert {"latest", "-1h"} <= set(bench.menu("delete-records orders:0 --to "))
     assert "Ongoing" in bench.menu("list-transactions --state On")
+
+
+def test_groups_after_a_comma_are_single_names(tmp_path: Path) -> None:
+    names = ["billing", "a,b", "", "x*", "/a"]
+    bench = Bench(tmp_path, replace(NAMED, groups=Part(NameIndex(names), NOW)))
+    assert set(bench.menu("describe-group billing,")) == {"billing", "x*", "/a"}
+    assert "a,b" in bench.menu("describe-group ")
+    assert "a,b" in bench.menu("describe-group --group ")
+    assert bench.lines("describe-group billing,x") == ["describe-group billing,'x*'"]
+    assert bench.completer.preview(Document("describe-group b*")) == "1 group: billing"

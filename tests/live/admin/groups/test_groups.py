@@ -75,7 +75,7 @@ def test_the_names_of_many_groups_that_are_not_there_are_not_compared(
         assert hints == {f"Did you mean {group}?"}
         found = groups.describe(cluster, many)
         assert {why.hint for why in found.failures.values()} == {""}
-        assert found.failures[many[0]].see == Resource("unknown-group", many[0])
+        assert found.failures[many[0]].see == Resource("group")
     finally:
         forget(cluster, group)
 
@@ -157,7 +157,7 @@ def test_groups_that_are_not_there_name_what_was_meant(cluster: Cluster, group: 
     assert found.failures[f"{group[:-1]}x"].hint == f"Did you mean {group}?"
     assert (found.failures["zzz"].hint, found.failures["zzz"].see) == (
         "",
-        Resource("unknown-group", "zzz"),
+        Resource("group"),
     )
 
 
