@@ -68,7 +68,6 @@ def _new_server(idle_s: int) -> Server:
 
 
 def _launch(server: Server, folder: Path) -> subprocess.Popen[bytes]:
-    java = jvm.spark_java()
     heap = jvm.heap_mebibytes()
     young = min(768, heap // 2)
     # Plans of queries are garbage soon: the fewer collections meet them, the less is copied.
@@ -85,6 +84,7 @@ def _launch(server: Server, folder: Path) -> subprocess.Popen[bytes]:
         "spark.buffer.pageSize": "1m",
         "spark.log.level": "WARN",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.local.dir": str(folder / "scratch"),
     }
     words = [jvm.spark_class(), "org.apache.spark.deploy.SparkSubmit", "--master",
              "local[*]", "--class", _CLASS, "--name", "kafka.sh"]  # fmt: skip
@@ -97,7 +97,7 @@ def _launch(server: Server, folder: Path) -> subprocess.Popen[bytes]:
         env={
             **jvm.LOOPBACK,
             **os.environ,
-            "JAVA_HOME": str(java.resolve().parent.parent),
+            "JAVA_HOME": str(jvm.spark_java().resolve().parent.parent),
             "SPARK_CONNECT_AUTHENTICATE_TOKEN": server.token,  # not visible in the process list
             "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
             "PYTHONSAFEPATH": "1",

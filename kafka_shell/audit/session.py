@@ -166,7 +166,7 @@ def _fill(conf: Any, given: Mapping[str, str], local: bool, folder: Path) -> Non
         conf.set(key, value)
     if conf.get(_NAME, "") in ("", "pyspark-shell"):
         conf.set(_NAME, "kafka.sh")
-    more = {**LOCAL_CONFIG, **_LOCAL_SQL} if local else {}
+    more = {**LOCAL_CONFIG, **_LOCAL_SQL, "spark.local.dir": f"{folder}/scratch"} if local else {}
     more["spark.sql.warehouse.dir"] = str(folder / "warehouse")
     for key, value in {**CONFIG, **SQL, **more}.items():
         conf.setIfMissing(key, value)

@@ -58,3 +58,4 @@ def test_files_and_ports_of_local_spark_are_private(engine: Engine) -> None:
     files = [Path(folder), *Path(folder).rglob("*")]
     assert any(path.name.startswith("shuffle_") for path in files)
     assert not [path for path in files if path.stat().st_mode & 0o077]
+    assert context.getConf().get("spark.local.dir").startswith(str(engine._folder))
