@@ -148,7 +148,7 @@ def test_allowed(kafka: Program, victim: str, guard: str, yes: str) -> None:
 def test_a_dry_run_needs_nobody(kafka: Program, cluster: Cluster, topic: str, guard: str) -> None:
     state = State(kafka, cluster, topic)
     run = kafka.ok("--profile", guard, *words(ALTER, topic), "--dry-run")
-    assert "segment.ms: 7d -> 1h" in run.stdout
+    assert "segment.ms: 7d (default) -> 1h" in run.stdout
     run = kafka.ok("--profile", guard, *words(DELETE, topic), "--dry-run")
     assert f"- topic {topic}" in run.stdout
     assert state.same

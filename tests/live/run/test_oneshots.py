@@ -147,7 +147,7 @@ def test_an_alteration_is_json_for_programs(kafka: Program, topic: str) -> None:
 
 def test_a_dry_run_is_the_result_and_changes_nothing(kafka: Program, topic: str) -> None:
     run = kafka.ok("alter-configs", topic, "retention.ms=3d", "--dry-run")
-    assert "retention.ms: 7d -> 3d" in run.stdout, "the plan of a dry run goes to stdout"
+    assert "retention.ms: 7d (default) -> 3d" in run.stdout, "the plan of a dry run goes to stdout"
     assert kafka.ok("configs", topic, "--output", "json").json == []
 
 
