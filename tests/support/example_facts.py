@@ -81,14 +81,14 @@ FACTS: dict[str, tuple[str, ...]] = {
     ),
     "alter-configs 'payments.*' max.message.bytes=2MiB --dry-run": (
         "topic payments.refunds",
-        "max.message.bytes: 1048588 -> 2MiB",
+        "max.message.bytes: 1048588 (default) -> 2MiB",
     ),
     "alter-configs orders.placed --delete-config retention.ms --dry-run": (
         "retention.ms: 7d -> ",
         "log.retention.hours=168",
     ),
     "alter-configs orders.placed --append cleanup.policy=compact --dry-run": (
-        "cleanup.policy: delete -> delete,compact",
+        "cleanup.policy: delete (default) -> delete,compact",
     ),
     "alter-configs --broker-default log.cleaner.threads=2": (
         "altered broker-default: log.cleaner.threads 1 -> 2",

@@ -76,10 +76,10 @@ def describe_topic(
 
     cluster = context.cluster
     names, seen = select.topics_and_scan(invocation, cluster)
-    if not names:
+    filters = [name for name in _FILTERS if invocation[name]]
+    if not names and not filters:
         return _NO_TOPIC
     seen = scan_reassigned(cluster, names, seen=seen)
-    filters = [name for name in _FILTERS if invocation[name]]
     leave_out = invocation["exclude-internal"]
     found = topics.describe(
         cluster,

@@ -22,7 +22,7 @@ from kafka_shell.wire.requests import Node
 from tests.support.changes import done, make_topic
 from tests.support.outages import frozen, hang, kill, start_all, wait_until_back
 from tests.support.program import Process, Program, Run
-from tests.support.waiting import wait_for
+from tests.support.waiting import applied, wait_for
 
 
 def program_at(sandbox: Sandbox, home: Path, *besides: int) -> Process:
@@ -114,6 +114,7 @@ def test_two_of_three_controllers_hang(
     alive = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
     lost = [id for id in (1, 2, 3) if id != alive]
     make_topic(three, name, assignment=((alive, lost[0]),))
+    applied(three)
     program = program_at(three_brokers, tmp_path, *lost)
     with frozen(three_brokers, *lost):
         with Cluster(connect_to(program)) as cluster:

@@ -69,6 +69,12 @@ def internal(sandbox: Sandbox) -> list[str]:
         return [name for name in metadata_scan.scan(cluster).names if name.startswith("__")]
 
 
+def test_filters_are_applied_to_no_topics_too(shell: Shell) -> None:
+    """Before: metadata that may be out of date was not told where it contains no topic."""
+    run = shell.ok("describe-topic --unavailable-partitions")
+    assert "no topic matches the filters (0 topics checked)" in run.err, str(run)
+
+
 def test_a_read_only_profile_creates_no_topic(fresh: Sandbox, shell: Shell) -> None:
     shell.profile("prod", fresh.bootstrap, guard="read-only")
     shell("describe-group nosuch --profile prod")
