@@ -11,18 +11,13 @@ import pytest
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from tests.support import members
-from tests.support.group_data import commit, filled, forget
+from tests.support.group_data import commit, forget
 from tests.support.group_data import held as offsets_by_partition
 from tests.support.program import Program
 
 
 def held(cluster: Cluster, name: str) -> list[int | None]:
     return list(offsets_by_partition(cluster, name).values())
-
-
-@pytest.fixture(scope="module")
-def topic(cluster: Cluster, sandbox: Sandbox) -> str:
-    return filled(sandbox, cluster, f"chosen-{uuid4().hex[:8]}")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
@@ -19,20 +18,6 @@ from tests.support import members
 from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, filled, forget, held
 from tests.support.program import Program
-
-
-@pytest.fixture(scope="module")
-def topic(cluster: Cluster, sandbox: Sandbox) -> str:
-    return filled(sandbox, cluster, f"typed-{uuid4().hex[:8]}")
-
-
-@pytest.fixture
-def group(cluster: Cluster, topic: str) -> Iterator[str]:
-    """A group at 3 and 6 of 10."""
-    name = f"g-{uuid4().hex[:8]}"
-    commit(cluster, name, topic, 3, 6)
-    yield name
-    forget(cluster, name)
 
 
 def test_names_alone_and_with_more(kafka: Program, group: str) -> None:

@@ -31,12 +31,6 @@ from tests.support.in_process_shell import Shell
 from tests.support.waiting import wait_for
 
 
-@pytest.fixture(scope="module")
-def topic(cluster: Cluster, sandbox: Sandbox) -> str:
-    """Ten records in each of two partitions."""
-    return filled(sandbox, cluster, f"lag-{uuid4().hex[:8]}")
-
-
 @pytest.fixture
 def groups(cluster: Cluster, topic: str) -> Iterator[tuple[str, str]]:
     """One that is 11 behind, and one that is 18 behind."""

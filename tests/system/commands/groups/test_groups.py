@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from uuid import uuid4
-
-import pytest
 
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from tests.support.changes import make_topic
-from tests.support.group_data import commit, filled, forget
+from tests.support.group_data import commit, forget
 from tests.support.outages import frozen, stopped
 from tests.support.program import Program
-
-
-@pytest.fixture(scope="module")
-def topic(cluster: Cluster, sandbox: Sandbox) -> str:
-    return filled(sandbox, cluster, f"typed-{uuid4().hex[:8]}")
-
-
-@pytest.fixture
-def group(cluster: Cluster, topic: str) -> Iterator[str]:
-    """A group at 3 and 6 of 10."""
-    name = f"g-{uuid4().hex[:8]}"
-    commit(cluster, name, topic, 3, 6)
-    yield name
-    forget(cluster, name)
 
 
 def test_the_groups_of_a_broker_that_hangs_are_missing(
