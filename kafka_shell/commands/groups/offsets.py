@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from kafka_shell.base.files import bad_file, read_csv
 from kafka_shell.base.plans import Advice, Change, Effect, Plan, Resource, merge_plans
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
+from kafka_shell.base.text import named
 from kafka_shell.base.units import (
     INTEGER,
     counted,
@@ -68,16 +69,29 @@ _KAFKA_TARGETS: dict[str, Callable[[Any, int], tuple[str, int]]] = {
 def reset_offsets(invocation: Invocation, context: Context) -> Plan:
     """Reset the committed offsets of groups; asks for confirmation."""
     names = select.groups_to_change(invocation, context.cluster)
-    plan = merge_plans([_plan(invocation, context, name) for name in names])
+    copied = _copied(invocation, context.cluster, names)
+    plan = merge_plans([_plan(invocation, context, name, copied.get(name)) for name in names])
     if invocation["export"]:
-        written = write_offsets(invocation["export"], (*plan.changes, *plan.unchanged))
+        changes = (*plan.changes, *plan.unchanged)
+        written = write_offsets(invocation["export"], changes, several=len(names) > 1)
         what = f"the new offsets of {counted(written, 'partition')}"
         note = f"{what} were written to {invocation['export']}"
         plan = plan.advised(Advice(notes=(note,)))
     return plan
 
 
-def _plan(invocation: Invocation, context: Context, group: str) -> Plan:
+def _copied(
+    invocation: Invocation, cluster: Cluster, groups: Sequence[str]
+) -> Mapping[str, Offsets]:
+    """The offsets that each group gets from another one or from a file, if --to names one."""
+    how, _, what = (invocation["to"] or "").partition(":")
+    if how == "group" and what:
+        return dict.fromkeys(groups, _offsets_of_group(cluster, what, invocation.span("to")))
+    file = invocation["from-file"] or (what if how == "file" else "")
+    return read_offsets(file, groups) if file else {}
+
+
+def _plan(invocation: Invocation, context: Context, group: str, copied: Offsets | None) -> Plan:
     from kafka_shell.admin.groups import resets as group_resets
     from kafka_shell.admin.groups.model import GroupType, ResetTarget
 
@@ -85,13 +99,10 @@ def _plan(invocation: Invocation, context: Context, group: str) -> Plan:
     if invocation["offset"]:
         requested = _explicit_offsets(invocation)
         return group_resets.plan_offsets(cluster, group, requested, kind, exact=True)
-    how, _, what = (invocation["to"] or "").partition(":")
-    if how == "group" and what:
-        offsets = _offsets_of_group(cluster, what, invocation.span("to"))
-        plan = _plan_copy(invocation, cluster, group, offsets, kind)
-        return plan if invocation["topic"] else group_resets.with_hidden_offsets(cluster, plan)
-    if file := invocation["from-file"] or (what if how == "file" else ""):
-        return _plan_copy(invocation, cluster, group, read_offsets(file, group), kind)
+    if copied is not None:
+        plan = _plan_copy(invocation, cluster, group, copied, kind)
+        whole = not invocation["topic"] and (invocation["to"] or "").startswith("group:")
+        return group_resets.with_hidden_offsets(cluster, plan) if whole else plan
     where = reset_target(invocation, context)
     if not invocation["topic"]:
         plan = group_resets.plan_reset(cluster, group, where, kind=kind)
@@ -279,8 +290,8 @@ def _target_candidates(found: CompletionRequest, known: Catalog) -> Candidates:
     head, colon, rest = found.prefix.partition(":")
     if colon and head in ("group", "file"):
         inner = known.names("groups", rest) if head == "group" else known.files(rest)
-        named = (replace(each, text=f"{head}:{each.text}") for each in inner.offered)
-        return Candidates(tuple(named), inner.more)
+        offered = (replace(each, text=f"{head}:{each.text}") for each in inner.offered)
+        return Candidates(tuple(offered), inner.more)
     return known.times(found.prefix, _TARGETS)
 
 
@@ -419,15 +430,13 @@ _MAX_OFFSET = (1 << 63) - 1
 _MAX_PARTITION = (1 << 31) - 1
 
 
-def write_offsets(file: str, changes: Iterable[Change]) -> int:
-    """Write the new offset of each partition to a new file, and return how many these are; with
-    the group, if there are several. Raises ShellError; also if the file exists: it may be the only
-    record of earlier offsets."""
-    listed = list(changes)
-    several = len({change.resource.name for change in listed}) > 1
+def write_offsets(file: str, changes: Iterable[Change], *, several: bool) -> int:
+    """Write the new offset of each partition to a new file, and return how many these are; with a
+    group column for `several` groups. Raises ShellError; also if the file exists: it may be the
+    only record of earlier offsets."""
     rows = [
         (*([change.resource.name] if several else []), topic, int(partition), change.after)
-        for change in listed
+        for change in changes
         if change.after is not None
         for topic, _, partition in [change.field.rpartition(":")]
     ]
@@ -444,21 +453,22 @@ def write_offsets(file: str, changes: Iterable[Change]) -> int:
     return len(rows)
 
 
-def read_offsets(file: str, group: str) -> dict[TopicPartition, int]:
-    """The offsets in a file; if it has a group column, those of `group`.
+def read_offsets(file: str, groups: Sequence[str]) -> dict[str, Offsets]:
+    """The offsets of each group in a file; without a group column, all groups have the same.
 
     Raises ShellError, which names the line.
     """
-    offsets: dict[TopicPartition, int] = {}
+    offsets: dict[str, Offsets] = {group: {} for group in groups}
     for line, row in read_csv(file):
         each, offset = _row(file, line, row[-3:] if len(row) == 4 else row)
-        if len(row) == 4 and row[0] != group:
-            continue
-        if each in offsets:
-            raise bad_file(file, f"{each} is listed twice", line=line)
-        offsets[each] = offset
-    if not offsets:
-        raise bad_file(file, f"has no offsets of group {group}")
+        for group in row[:1] if len(row) == 4 else groups:
+            of_group = offsets.get(group, {})
+            if each in of_group:
+                raise bad_file(file, f"{each} is listed twice", line=line)
+            of_group[each] = offset
+    for group, of_group in offsets.items():
+        if not of_group:
+            raise bad_file(file, f"has no offsets of group {named(group)}")
     return offsets
 
 

@@ -22,15 +22,29 @@ def test_written_offsets_can_be_read(tmp_path: Path) -> None:
             Change(offsets, "alter", "a:0", None, 5),
             Change(offsets, "delete", "a:1", 5, None),
         ],
+        several=False,
     )
     assert Path(file).read_text() == "a,0,5\nb.c,11,2\n"
-    assert read_offsets(file, "g") == {TopicPartition("a", 0): 5, TopicPartition("b.c", 11): 2}
+    same = {TopicPartition("a", 0): 5, TopicPartition("b.c", 11): 2}
+    assert read_offsets(file, ["g", "other"]) == {"g": same, "other": same}
 
 
 def test_a_file_of_several_groups(tmp_path: Path) -> None:
     file = tmp_path / "f.csv"
     file.write_text('"g","a",0,5\nother,a,0,7\n\ng, b, 1, 6\n')
-    assert read_offsets(str(file), "g") == {TopicPartition("a", 0): 5, TopicPartition("b", 1): 6}
+    mine = {TopicPartition("a", 0): 5, TopicPartition("b", 1): 6}
+    assert read_offsets(str(file), ["g"]) == {"g": mine}
+    both = {"g": mine, "other": {TopicPartition("a", 0): 7}}
+    assert read_offsets(str(file), ["g", "other"]) == both
+
+
+def test_offsets_of_one_of_several_groups_are_not_read_for_another(tmp_path: Path) -> None:
+    """Before: the file had no group column if only one of the groups had offsets."""
+    file = str(tmp_path / "f.csv")
+    changes = [Change(Resource("group-offsets", "g"), "alter", "a:0", 1, 5)]
+    write_offsets(file, changes, several=True)
+    with pytest.raises(ShellError, match="has no offsets of group other"):
+        read_offsets(file, ["g", "other"])
 
 
 @pytest.mark.parametrize(
@@ -48,14 +62,14 @@ def test_a_file_that_is_wrong(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "f.csv"
     file.write_text(text)
     with pytest.raises(ShellError) as caught:
-        read_offsets(str(file), "g")
+        read_offsets(str(file), ["g"])
     assert caught.value.message == f"{file}{said}"
 
 
 def test_a_file_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(ShellError, match="cannot be read: No such file"):
-        read_offsets(str(tmp_path / "none.csv"), "g")
+        read_offsets(str(tmp_path / "none.csv"), ["g"])
     with pytest.raises(ShellError, match="already exists"):
-        write_offsets(str(tmp_path), [])
+        write_offsets(str(tmp_path), [], several=False)
     with pytest.raises(ShellError, match="cannot be written: No such file"):
-        write_offsets(str(tmp_path / "none" / "a.csv"), [])
+        write_offsets(str(tmp_path / "none" / "a.csv"), [], several=False)
