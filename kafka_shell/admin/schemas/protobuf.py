@@ -83,7 +83,7 @@ class _Printer(json_format._Printer):  # type: ignore[misc]
             return self._RegularMessageToJsonObject(message, {})
 
     def _AnyMessageToJsonObject(self, message: Any) -> Any:  # noqa: N802
-        with suppress(KeyError):  # of an unknown type: it is not decoded
+        with suppress(KeyError, IndexError):  # of an unknown type, or malformed: it is not decoded
             kind = self.descriptor_pool.FindMessageTypeByName(message.TypeName())
             _spend(self.budget, self.value, kind, message.value)
         return super()._AnyMessageToJsonObject(message)

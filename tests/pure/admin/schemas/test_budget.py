@@ -181,6 +181,11 @@ def test_large_protobuf_is_decoded(
     assert len(value if isinstance(value, str) else value["all"]) == size
 
 
+def test_any_with_a_cut_value_is_shown_as_it_is(protobuf: Callable[[bytes], Any]) -> None:
+    found = protobuf(b"\0\x2a" + length(TYPE + VALUE + length(b"\x0a")))
+    assert found["any"] == {"type_url": "x/Many", "value": "Cg=="}
+
+
 def test_json_of_too_many_values_is_text() -> None:
     assert recognize(b"[" + b"[]," * 10_000_000 + b"[]]").kind == "string"
     text = b'["' + b"a" * (4 << 20) + b'"]'
