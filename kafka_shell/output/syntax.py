@@ -11,7 +11,9 @@ from pygments.token import Error
 from kafka_shell.output.theme import Depth, Theme, parse_style, sgr
 
 _lexer = lru_cache(get_lexer_by_name)
-MOST = 500_000  # characters; lexing more would take seconds
+# Characters: lexing more would take seconds. The time for XML can grow with the square of them.
+MOST = 500_000
+_MOST_XML = 4_000
 
 
 class Syntax:
@@ -23,7 +25,7 @@ class Syntax:
 
     def __call__(self, source: str, language: str) -> str:
         """The text with the theme's color codes."""
-        if len(source) > MOST:
+        if len(source) > (_MOST_XML if language == "xml" else MOST):
             return source
         lines = source + "\n"  # lexers of lines require the end of the last one
         found = [(token, part) for _, token, part in _lexer(language).get_tokens_unprocessed(lines)]

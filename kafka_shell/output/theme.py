@@ -152,7 +152,7 @@ _TABLES: dict[str, tuple[str, ...]] = {"output": OUTPUT_ROLES, "prompt": PROMPT_
 _FIELDS = ("name", "description", "mode", "style")
 PYGMENTS = "pygments:"  # before the name of a style of Pygments
 
-# The roles of tokens in other languages. A type of tokens that is not here has that of its parent.
+# The roles of tokens in other languages. A token type without an entry has the role of its parent.
 _TOKENS: dict[str, str] = {
     "Token.Keyword": "command",
     "Token.Name.Function": "command",
@@ -190,7 +190,8 @@ class Theme(Struct, frozen=True):
         return {role: code for role, code in found.items() if code}
 
     def token_style(self, token: Any) -> str:
-        """The style of a type of tokens of Pygments. Those of shell.lexer always have a role's."""
+        """The style of a type of tokens of Pygments. Tokens of shell.lexer always have the
+        style of a role."""
         from pygments.token import STANDARD_TYPES
 
         known = [each for each in token.split() if each in STANDARD_TYPES]
@@ -224,11 +225,10 @@ def load(name: str, *, user: Path | None = None) -> Theme:
         path = folder / f"{name}.toml"
         if path.name == f"{name}.toml" and path.is_file():
             return read_theme(path)
-    names = [info.name for info in available(user=user)]
-    if name.startswith(PYGMENTS):
-        names = pygments_themes()
-        if name in names:
-            return _of_pygments(name)
+    if name.startswith(PYGMENTS) and _is_pygments_style(name.removeprefix(PYGMENTS)):
+        return _of_pygments(name)
+    files = [info.name for info in available(user=user)]
+    names = pygments_themes() if name.startswith(PYGMENTS) else files
     near = near_miss(name, names)
     raise ShellError(
         f"unknown theme '{name}'" + (f"; did you mean {near}?" if near else ""),
@@ -248,6 +248,16 @@ def _pygments_style(name: str) -> Any:
     from pygments.styles import get_style_by_name
 
     return get_style_by_name(name)
+
+
+def _is_pygments_style(name: str) -> bool:
+    from pygments.util import ClassNotFound
+
+    try:
+        _pygments_style(name)
+    except ClassNotFound:
+        return False
+    return True
 
 
 def _of_pygments(name: str) -> Theme:
@@ -299,9 +309,10 @@ def read_theme(path: Path) -> Theme:
     for table, values in (("", data), *tables.items()):
         for key, value in values.items():
             problem = _problem(table, key, value)
-            if key == "style" and value and path.parent != shipped_folder("themes"):
-                known = f"{PYGMENTS}{value}" in pygments_themes()
-                problem = "" if known else f"unknown style of Pygments {value!r}"
+            own = path.parent != shipped_folder("themes")
+            named = own and not (table or problem) and key == "style" and bool(value)
+            if named and not _is_pygments_style(value):
+                problem = f"unknown style of Pygments {value!r}"
             if problem:
                 raise bad_file(path, problem, line=toml_line(source, table, key))
     return Theme(**{**data, "name": path.stem})

@@ -92,8 +92,11 @@ def test_colors_change_no_character(language: str, source: str) -> None:
         assert SGR.sub("", colored) == shown
 
 
-def test_very_long_text_is_not_colored() -> None:
-    assert "\x1b" not in Syntax(load("midnight"), 256)(f'"{"x" * MOST}"', "json")
+@pytest.mark.parametrize(
+    ("source", "language"), [(f'"{"x" * MOST}"', "json"), ("<" + "&" * 100_000, "xml")]
+)
+def test_text_that_would_take_long_is_not_colored(source: str, language: str) -> None:
+    assert "\x1b" not in Syntax(load("midnight"), 256)(source, language)
 
 
 def test_pygments_is_not_used_without_color(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,6 +108,11 @@ def test_a_users_theme_may_name_a_style_of_pygments(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text('name = "mine"\nstyle = "monokay"\n')
     with pytest.raises(ShellError, match=r"mine.toml:2: unknown style of Pygments 'monokay'"):
         load("mine", user=tmp_path)
+    for wrong, said in (('[prompt]\nstyle = "monokai"', "unknown role style"),
+                        ("style = 5", "style must be a string")):  # fmt: skip
+        (tmp_path / "mine.toml").write_text(wrong)
+        with pytest.raises(ShellError, match=said):
+            load("mine", user=tmp_path)
 
 
 def test_mono_has_no_color(nobody: Path) -> None:
