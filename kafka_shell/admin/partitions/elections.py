@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from msgspec import Struct
 
@@ -53,6 +53,10 @@ class ElectLeaders(FieldsStep[Election], frozen=True):
     def read(self, cluster: Cluster) -> Mapping[Field, Value]:
         return _leaders(find(cluster, [election.partition for election in self.items]))
 
+    def reread(self, cluster: Cluster) -> Self:
+        """The current leaders. Brokers reject partitions that were deleted since."""
+        return replace(self, now={**self.now, **self.read(cluster)})
+
     def is_visible(self, change: Change, now: Mapping[Field, Value]) -> bool:
         """The controller decides which replica an unclean election elects. Partitions may be
         deleted meanwhile."""
@@ -91,9 +95,7 @@ class ElectLeaders(FieldsStep[Election], frozen=True):
 def _leaders(partitions: Results[Any, Partition]) -> Mapping[Field, Value]:
     """The leader of each partition."""
     return {
-        (TopicPartition(each.topic, each.partition).resource, _LEADER): _NO_LEADER
-        if each.leader is None
-        else each.leader
+        (_at(each).resource, _LEADER): _NO_LEADER if each.leader is None else each.leader
         for each in partitions
     }
 
@@ -107,10 +109,7 @@ def misplaced(cluster: Cluster) -> Found:
 def _scan(cluster: Cluster) -> MetadataScan:
     found = scan(cluster)
     if not found.names:
-        raise ShellError(
-            "no topics visible (requires DESCRIBE)",
-            code="no-match",
-        )
+        raise ShellError("no topics visible (requires DESCRIBE)", code="no-match")
     return found
 
 
@@ -151,7 +150,7 @@ def plan_preferred(partitions: Found, *, named: bool = True, timeout_ms: int = C
         if partition.on_preferred_leader:
             unchanged.append(_unchanged(resource, partition, "no change: already the leader"))
         elif not reason:
-            elections.append(_election(partition, partition.replicas[0]))
+            elections.append(Election(_at(partition), partition.replicas[0]))
         elif named:
             refused[resource] = _not_elected(f"partition {resource.name}", [partition], reason)
         else:
@@ -198,7 +197,7 @@ def plan_unclean(partitions: Found, *, timeout_ms: int = CHANGE_MS) -> Plan:
                 hint=f"Start one of its brokers: {_ids(partition.replicas)}.",
             )
         else:
-            elections.append(_election(partition, alive[0]))
+            elections.append(Election(_at(partition), alive[0]))
     return _plan(partitions, elections, True, unchanged, refused, timeout_ms)
 
 
@@ -275,13 +274,12 @@ def _ids(ids: Sequence[int]) -> str:
     return ", ".join(map(str, ids))
 
 
-def _election(partition: Partition, after: int) -> Election:
-    where = TopicPartition(partition.topic, partition.partition)
-    return Election(where, after)
+def _at(partition: Partition) -> TopicPartition:
+    return TopicPartition(partition.topic, partition.partition)
 
 
 def _unchanged(resource: Resource, partition: Partition, note: str) -> Change:
-    return Change(resource, "alter", "leader", partition.leader, partition.leader, note=note)
+    return Change(resource, "alter", _LEADER, partition.leader, partition.leader, note=note)
 
 
 def _failure(each: TopicPartition, row: Any) -> Failure | None:
