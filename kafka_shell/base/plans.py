@@ -124,7 +124,7 @@ class Advice(Struct, frozen=True):
     def __add__(self, other: Advice) -> Advice:
         return Advice(
             about=self.about + other.about,
-            warnings=self.warnings + other.warnings,
+            warnings=tuple(dict.fromkeys(self.warnings + other.warnings)),
             notes=tuple(dict.fromkeys(self.notes + other.notes)),
             figures=self.figures + other.figures,
             stakes="; ".join(filter(None, (self.stakes, other.stakes))),

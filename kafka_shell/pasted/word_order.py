@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from kafka_shell.base.errors import UsageError
 from kafka_shell.base.text import naming
@@ -72,7 +73,8 @@ def reorder(words: Sequence[str], registry: Registry, *, alone: bool = False) ->
             continue
         command = registry.named(name) if alone else None
         if command and command.arguments and command.arguments[0].kind is kinds.GROUPS:
-            rest = [word if word.startswith("-") else naming("--group", word) for word in rest]
+            groups = list(takewhile(lambda word: not word.startswith("-"), rest))
+            rest = [*(naming("--group", word) for word in groups), *rest[len(groups) :]]
         try:
             return render(parse(words_of([*name.split(), *rest]), registry))
         except UsageError:

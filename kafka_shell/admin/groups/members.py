@@ -63,7 +63,8 @@ class DeleteGroups(Struct, BaseStep, frozen=True):
         deleted, or has offsets of other partitions."""
         deleted, refused = _deletable(cluster, [group.name for group in self.groups])
         for resource, reason in refused.items():
-            message = f"{resource} changed while waiting for confirmation: {reason.message}"
+            what = f"group {named(resource.name)}"
+            message = f"{what} changed while waiting for confirmation: {reason.message}"
             raise ShellError(message, hint=reason.hint, code="changed-meanwhile", see=reason.see)
         for before, now in zip(self.groups, deleted, strict=True):
             if _deleted(before) != _deleted(now):
@@ -75,7 +76,8 @@ class DeleteGroups(Struct, BaseStep, frozen=True):
         responses = ask(cluster, {group.name: [_DELETE] for group in self.groups})
         failures: list[Failure | None] = []
         for group in self.groups:
-            failure = row_failure(responses[group.name].rows[_DELETE], group.resource)
+            row = responses[group.name].rows[_DELETE]
+            failure = row_failure(row, f"group {named(group.name)}")
             failures += [failure for _ in _changes(group)]
         return Results.of(self.changes, failures)
 

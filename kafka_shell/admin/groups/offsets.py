@@ -124,7 +124,9 @@ def hidden(cluster: Cluster) -> NotChecked | None:
     """That the offsets of groups may be incomplete, and why: brokers leave out those in topics that
     the login may not DESCRIBE. None if it may DESCRIBE topics of any name. One request."""
     why = may_be_hidden(cluster)
-    return None if why is None else not_checked("offsets in topics hidden from you", why)
+    return (
+        None if why is None else not_checked("offsets in topics without DESCRIBE permission", why)
+    )
 
 
 # -- with lag --------------------------------------------------------------------------------------

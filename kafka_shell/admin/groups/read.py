@@ -338,8 +338,11 @@ def describe_listed(
     was deleted since is left out, unless its value is None: somebody asked for it by its name."""
     types = {name: each.type for name, each in listed.values.items() if each is not None}
     found = describe(cluster, listed.values, offsets=offsets, types=types)
-    gone = {name for name, why in found.failures.items() if why.code == GROUP_ID_NOT_FOUND}
-    failures = {key: why for key, why in found.failures.items() if key not in gone & types.keys()}
+    failures = {
+        name: why
+        for name, why in found.failures.items()
+        if why.code != GROUP_ID_NOT_FOUND or name not in types
+    }
     return Results(found.values, listed.failures | failures)
 
 
@@ -468,9 +471,9 @@ def warnings(cluster: Cluster, groups: Iterable[str], operation: str) -> tuple[s
         return ()
     internal = _by_group(names, {*requested, *_existing(cluster)})
     return tuple(
-        f"group {group} looks like a Kafka Streams application: {operation} does not reset its"
-        f" internal topics ({some(internal[group], _NAMED)}) and local state (state.dir); use"
-        " kafka-streams-application-reset as well"
+        f"group {group} looks like a Kafka Streams application: use kafka-streams-application-reset"
+        f" as well, because {operation} keeps its internal topics ({some(internal[group], _NAMED)})"
+        " and local state (state.dir)"
         for group in requested
         if group in internal
     )

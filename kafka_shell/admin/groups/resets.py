@@ -65,7 +65,7 @@ def with_hidden_offsets(cluster: Cluster, plan: Plan) -> Plan:
     unseen = hidden(cluster)
     if unseen is None:
         return plan
-    warning = f"{unseen.what} are not visible, and are not reset: {unseen.reason}"
+    warning = f"{unseen.what} are not reset: {unseen.reason}"
     return plan.advised(Advice(warnings=(warning,)))
 
 

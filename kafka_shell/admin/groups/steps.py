@@ -75,8 +75,9 @@ def offset_failure(
         return failure(code, about=about, requires=f"READ on {about}")
     if row is None:
         return not_mentioned(partition)
-    resource = Resource("group", group)
-    return row_failure(row, resource, requires=f"{operation} on {resource}", see=resource)
+    about = f"group {named(group)}"
+    required = f"{operation} on {about}"
+    return row_failure(row, about, requires=required, see=Resource("group", group))
 
 
 class OffsetsStep(Struct, BaseStep, frozen=True):

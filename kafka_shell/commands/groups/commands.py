@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.base.command_results import Listing, NoRows
 from kafka_shell.base.plans import Effect, Plan, Resource, merge_plans
 from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
+from kafka_shell.base.text import named
 from kafka_shell.commands import select
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
@@ -110,7 +112,7 @@ def _note_hidden_offsets(context: Context) -> None:
 
     unseen = group_offsets.hidden(context.cluster)
     if unseen is not None:
-        context.note(f"lag excludes {unseen.what} that are not visible: {unseen.reason}")
+        context.note(f"lag excludes {unseen.what}: {unseen.reason}")
 
 
 def _largest_lag_first(
@@ -184,9 +186,25 @@ def remove_members(invocation: Invocation, context: Context) -> Plan:
     cluster, reason = context.cluster, invocation["reason"] or ""
     chosen = {"members": invocation["member"], "instances": invocation["instance"]}
     names = select.groups_to_change(invocation, cluster)
-    return merge_plans(
-        [group_members.plan_remove(cluster, name, reason=reason, **chosen) for name in names]
+    return merged(
+        {name: group_members.plan_remove(cluster, name, reason=reason, **chosen) for name in names}
     )
+
+
+def merged(plans: Mapping[str, Plan]) -> Plan:
+    """One plan of those of each group. Of several groups, each refusal names its group."""
+    if len(plans) == 1:
+        return next(iter(plans.values()))
+    return merge_plans(
+        [replace(plan, refused=plan.refused.keyed(partial(_of_group, group)))
+         for group, plan in plans.items()]
+    )  # fmt: skip
+
+
+def _of_group(group: str, about: Resource) -> Resource:
+    if about.name == group:
+        return about
+    return Resource(about.kind, f"{about.name} of group {named(group)}")
 
 
 _VIEWS = ("--offsets", "--members", "--state", "--lag")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.base.files import bad_file, read_csv
-from kafka_shell.base.plans import Advice, Change, Effect, Plan, Resource, merge_plans
+from kafka_shell.base.plans import Advice, Change, Effect, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import named
@@ -23,7 +23,7 @@ from kafka_shell.base.units import (
     to_path,
 )
 from kafka_shell.commands import select
-from kafka_shell.commands.groups.commands import GROUP, GROUPS, NAMED
+from kafka_shell.commands.groups.commands import GROUP, GROUPS, NAMED, merged
 from kafka_shell.commands.hints import with_hint
 from kafka_shell.commands.records.read_records import offset_or_time, with_time
 from kafka_shell.language import kinds
@@ -70,7 +70,8 @@ def reset_offsets(invocation: Invocation, context: Context) -> Plan:
     """Reset the committed offsets of groups; asks for confirmation."""
     names = select.groups_to_change(invocation, context.cluster)
     copied = _copied(invocation, context.cluster, names)
-    plan = merge_plans([_plan(invocation, context, name, copied.get(name)) for name in names])
+    where = None if copied or invocation["offset"] else reset_target(invocation, context)
+    plan = merged({n: _plan(invocation, context, n, copied.get(n), where) for n in names})
     if invocation["export"]:
         changes = (*plan.changes, *plan.unchanged)
         written = write_offsets(invocation["export"], changes, several=len(names) > 1)
@@ -91,7 +92,13 @@ def _copied(
     return read_offsets(file, groups) if file else {}
 
 
-def _plan(invocation: Invocation, context: Context, group: str, copied: Offsets | None) -> Plan:
+def _plan(
+    invocation: Invocation,
+    context: Context,
+    group: str,
+    copied: Offsets | None,
+    where: ResetTo | None,
+) -> Plan:
     from kafka_shell.admin.groups import resets as group_resets
     from kafka_shell.admin.groups.model import GroupType, ResetTarget
 
@@ -103,7 +110,7 @@ def _plan(invocation: Invocation, context: Context, group: str, copied: Offsets 
         plan = _plan_copy(invocation, cluster, group, copied, kind)
         whole = not invocation["topic"] and (invocation["to"] or "").startswith("group:")
         return group_resets.with_hidden_offsets(cluster, plan) if whole else plan
-    where = reset_target(invocation, context)
+    assert where is not None
     if not invocation["topic"]:
         plan = group_resets.plan_reset(cluster, group, where, kind=kind)
         hint = "Name the partitions: --topic orders:0,1 or --topic orders"
@@ -263,13 +270,13 @@ def delete_offsets(invocation: Invocation, context: Context) -> Plan:
     """Delete committed offsets of groups; asks for confirmation."""
     from kafka_shell.admin.groups import resets as group_resets
 
-    cluster, plans = context.cluster, []
+    cluster, plans = context.cluster, dict[str, Plan]()
     for group in select.groups_to_change(invocation, cluster):
         offsets = _offsets_of_group(cluster, group, invocation.span("groups"))
         chosen, refused = _selected(invocation, offsets)
-        plans.append(group_resets.plan_delete_offsets(cluster, group, chosen))
-        plans[-1].refused.failures.update(refused)
-    return merge_plans(plans)
+        plans[group] = group_resets.plan_delete_offsets(cluster, group, chosen)
+        plans[group].refused.failures.update(refused)
+    return merged(plans)
 
 
 # Completion of offsets to reset, and of the partitions of a group.

@@ -60,6 +60,8 @@ def test_what_is_not_a_verb_and_a_noun(typed: str) -> None:
         ("rpk topic create x -p 3 -r 1 -c retention.ms=1000",
          "create-topic x --partitions 3 --replication-factor 1 --config retention.ms=1000"),
         ("rpk group describe g", "describe-group g"),
+        ("kaf group reset g --topic orders* --to earliest",
+         "reset-offsets g --to earliest --topic 'orders*'"),
         ("rpk group seek g --to start", "reset-offsets g --to earliest"),
         ("rpk group seek start --to=end", "reset-offsets start --to latest"),
         ("rpk group seek g --to 1622505600", "reset-offsets g --to 1622505600000"),

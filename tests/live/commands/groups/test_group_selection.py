@@ -87,6 +87,17 @@ def test_offsets_and_groups_are_deleted_by_pattern(
     assert kafka.ok("list-groups", f"{stem}*").lines == [f"{stem}x"]
 
 
+def test_each_refusal_names_its_group(
+    kafka: Program, cluster: Cluster, topic: str, stem: str
+) -> None:
+    """Before: the refusals of several groups replaced one another, and named only the topic."""
+    run = kafka("delete-offsets", f"{stem}-*", "--topic", f"{topic}:0,other:1", "--yes")
+    for ending in "ab":
+        assert f"topic other of group {stem}-{ending}: NO_OFFSETS" in run.stderr, str(run)
+    assert run.status == 1 and "nothing was changed" in run.stderr
+    assert [held(cluster, f"{stem}-{ending}") for ending in "ab"] == [[3, 6], [3, 6]]
+
+
 def test_exported_offsets_of_several_groups_are_read_again(
     kafka: Program, cluster: Cluster, stem: str, tmp_path: Path
 ) -> None:
