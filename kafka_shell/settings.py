@@ -209,13 +209,13 @@ def _without_login(
     kept, warnings = dict(kept), []
     for name, parts in LOGINS.items():
         there, before = added.get(name), kept.get(name)
-        login = [each for each in kept if each.startswith(parts)]
+        login = [each for each in kept if each.startswith(parts) and each not in LOGINS]
         if there is None or not login:
             continue
         same = before is None or before.value == there.value
         if name == BOOTSTRAP:
             same = set(ours).issuperset(addresses_of(there.value))
-        if not same and not any(each.startswith(parts) for each in added if each != name):
+        if not same and not any(each.startswith(parts) and each not in LOGINS for each in added):
             server = shown_value(name, there.value)
             warning = f"the login of {whose} is not sent to {server}"
             warnings.append(f"{warning}; to send one, add --command-config FILE")

@@ -369,7 +369,8 @@ LOGINS = {
     "sasl.oauthbearer.token.endpoint.url": _LOGIN,
     "schema.registry.url": (*_REGISTRY_LOGIN, *(f"schema.registry.{e}" for e in _REGISTRY_LOGIN)),
 }
-"""What names a server, and how the properties of its login begin: no other server may get it."""
+"""The property that names a server -> prefixes of the properties of its login, which must not be
+sent to another server."""
 
 Properties = Mapping[str, Property]
 

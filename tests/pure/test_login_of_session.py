@@ -117,3 +117,16 @@ def test_login_is_for_token_endpoint_of_profile(tmp_path: Path, url: str, secret
     assert found.connection.sasl.oauth.token_endpoint == url
     assert (found.connection.sasl.oauth.client_secret is not None) is secret
     assert bool(found.warnings) is not secret
+
+
+def test_token_endpoint_is_no_login(tmp_path: Path) -> None:
+    """Neither one that is kept, nor an added one: its secret is lost, and a warning tells."""
+    name, file = "sasl.oauthbearer.token.endpoint.url", tmp_path / "config.toml"
+    file.write_text(f'[profiles.p]\nbootstrap = "p:1"\n"{name}" = "https://a"\n')
+    flags = {"profile": "p", "adminclient-property": [f"{name}=https://b"]}
+    assert not [each for each in load(flags, {}, file).warnings if "is not sent" in each]
+    file.write_text(CONFIG.replace("[profiles.token]", '[profiles.token]\nbootstrap = "t:1"'))
+    flags = {"profile": "token", "broker": "other:1"}
+    flags["adminclient-property"] = [f"{name}=https://b"]
+    warnings = load(flags, {}, file).warnings
+    assert [each for each in warnings if "is not sent to other:1" in each], warnings
