@@ -21,16 +21,18 @@ def ask_in_rounds(
     cluster: Cluster,
     wanted: Iterable[K],
     ask: Callable[[Sequence[K], Results[K, V]], Iterable[K]],
+    seconds: float = LEADERS_S,
 ) -> Results[K, V]:
     """The outcome of each item, in this order. `ask` adds outcomes to the results, and returns the
-    items to retry: they are sent again for some seconds, as are those whose broker has just left
-    the cluster. If a later round fails as a whole, they keep the outcome of the previous round: the
+    items to retry: they are sent again for `seconds`, as are those whose broker has just left the
+    cluster. If a later round fails as a whole, they keep the outcome of the previous round: the
     reason for the retry."""
     left = requested = tuple(dict.fromkeys(wanted))
     found: Results[K, V] = Results()
-    for round_ in cluster.attempts(LEADERS_S):
+    for round_ in cluster.attempts(seconds):
         try:
             again = {*ask(left, found)}
+            # In later rounds a leader that refuses has just stopped: the metadata is new.
             gone = ("unknown-broker", "refused" if round_ else "")
             again |= {each for each, why in found.failures.items() if why.name in gone}
             again -= found.values.keys()

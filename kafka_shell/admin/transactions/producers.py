@@ -10,6 +10,7 @@ from kafka_shell.admin.records.offsets import add_rows, by_topic, known
 from kafka_shell.admin.topics.partitions import find, without_leader
 from kafka_shell.admin.transactions.model import ProducerState
 from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.waits import LEADERS_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import (
     LEADER_NOT_AVAILABLE,
@@ -39,10 +40,10 @@ def describe(
     def ask(some: Sequence[TopicPartition], found: States) -> Sequence[TopicPartition]:
         partitions = find(cluster, some)
         found.failures.update(partitions.failures)
-        again = _ask(cluster, _by_broker(partitions.values, broker, found), found)
-        return again if broker is None else ()
+        return _ask(cluster, _by_broker(partitions.values, broker, found), found)
 
-    return ask_in_rounds(cluster, wanted, ask)
+    # Another leader changes nothing for one broker.
+    return ask_in_rounds(cluster, wanted, ask, LEADERS_S if broker is None else 0.0)
 
 
 def _by_broker(

@@ -51,6 +51,19 @@ def test_items_are_asked_again_when_their_broker_left_the_cluster(cluster: Clust
     assert asked == [("a", "b"), ("b",), ("b",)]
 
 
+def test_without_time_items_are_asked_once(cluster: Cluster) -> None:
+    asked = []
+
+    def ask(items: Sequence[str], found: Results[str, int]) -> Sequence[str]:
+        asked.append(tuple(items))
+        found.failures["a"] = Failure("unknown-broker", "broker 1 is down")
+        found.failures["b"] = MOVED
+        return ["b"]
+
+    assert set(ask_in_rounds(cluster, ["a", "b"], ask, 0.0).failures) == {"a", "b"}
+    assert asked == [("a", "b")]
+
+
 def test_a_first_round_that_fails_is_an_error_whatever_it_has_found(cluster: Cluster) -> None:
     def ask(items: Sequence[str], found: Results[str, int]) -> list[str]:
         found.failures["a"] = GONE
