@@ -255,8 +255,8 @@ def say(facts: Facts) -> Advice:
 def _of_first(facts: Facts) -> Iterator[str]:
     """The first ACLs on single resources, and those on what patterns match."""
     everyone = facts.rules.no_acl_allows
-    loses = "loses" if everyone else "may lose"
-    why = "is true" if everyone else "cannot be read"
+    lose = "lose" if everyone else "may lose"
+    why = "=true" if everyone else " cannot be read"
     single = [each for each in facts.first if each[2] is PatternType.LITERAL and each[1] != "*"]
     patterns = [each for each in facts.first if each not in single]
     for targets, which in (
@@ -266,8 +266,8 @@ def _of_first(facts: Facts) -> Iterator[str]:
         if targets:
             what = which.format(some([target_text(*target) for target in targets], _NAMED))
             yield (
-                f"this adds the first ACL on {what}: everyone else {loses} access"
-                f" (allow.everyone.if.no.acl.found {why})"
+                f"this adds the first ACL on {what}: all others except super users {lose} access"
+                f" (allow.everyone.if.no.acl.found{why})"
             )
 
 
@@ -328,5 +328,5 @@ def _notes(facts: Facts) -> Iterator[str]:
             f"no principal loses access without {which}: other ACLs or super.users cover the same"
             " operations"
             if facts.deleted
-            else f"no principal loses access by {which}: nothing that it denies was allowed"
+            else f"no principal loses access by {which}: no denied operation was allowed before"
         )

@@ -95,8 +95,8 @@ def _of_keys(facts: Facts) -> Iterator[str]:
     compacted = [topic for topic in ordinary if topic in facts.compacted]
     if compacted:
         yield (
-            f"{named_topics(compacted)}: compacted; keys may move to other partitions, and their"
-            " old values are then never compacted away"
+            f"{named_topics(compacted)}: new records of an existing key may go to another"
+            " partition, and compaction then never removes the older ones"
         )
     single = [topic for topic in compacted if facts.before[topic] == 1]
     if single:
@@ -107,6 +107,6 @@ def _of_keys(facts: Facts) -> Iterator[str]:
     others = [topic for topic in ordinary if topic not in facts.compacted]
     if others:
         yield (
-            f"{named_topics(others)}: keys may move to other partitions, which breaks the order of"
-            " their records across the change"
+            f"{named_topics(others)}: new records of an existing key may go to another partition,"
+            " so their order is lost across the change"
         )

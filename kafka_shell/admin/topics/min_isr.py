@@ -195,7 +195,7 @@ def _during(
     names = {move.partition.topic for move in rising}
     topics = [found.topic(name) for name in names if name in found]
     now = {(each.topic, each.partition): each for topic in topics for each in topic.partitions}
-    groups: dict[tuple[int, int, int], set[str]] = {}
+    groups: dict[tuple[int, int], set[str]] = {}
     for move in rising:
         topic, number = move.partition.topic, move.partition.partition
         new = Partition(topic, number, move.leader, 0, move.before, move.before)
@@ -203,14 +203,13 @@ def _during(
         during = replace(each, replicas=tuple({*each.replicas, *move.before, *move.after}))
         required = needed(during, minimum[topic], capped=True)
         if needed(each, minimum[topic], capped=True) <= len(each.isr) < required:
-            groups.setdefault((minimum[topic], required, len(each.isr)), set()).add(topic)
-    for (value, required, isr), affected in sorted(groups.items()):
+            groups.setdefault((required, len(each.isr)), set()).add(topic)
+    for (required, isr), affected in sorted(groups.items()):
         until = counted(required - isr, "more replica")
         are = "is" if required - isr == 1 else "are"
         yield (
-            f"{named_topics(sorted(affected))}: producers with acks=all fail during this move until"
-            f" {until} {are} in sync ({KEY}={value} then requires {required}); to avoid this, set"
-            f" {KEY}={isr} until the move is complete"
+            f"producers with acks=all to {named_topics(sorted(affected))} fail during this move"
+            f" until {until} {are} in sync; to avoid this, set {KEY}={isr} until then"
         )
 
 

@@ -79,7 +79,7 @@ def test_lost_access(facts: access.Facts, warnings: Sequence[str], notes: Sequen
          "no principal loses access without 2 ACLs: other ACLs or super.users cover the same"
          " operations"),
         (access.Facts([], [DENIED], rules=KNOWN, compared=True),
-         f"no principal loses access by acl {DENIED}: nothing that it denies was allowed"),
+         f"no principal loses access by acl {DENIED}: no denied operation was allowed before"),
         (access.Facts([], [BOB], rules=KNOWN), ""),
     ],
 )  # fmt: skip
@@ -103,16 +103,16 @@ def test_replaced_passwords_are_at_stake() -> None:
     ("everyone", "first", "warnings"),
     [
         (None, [(TOPIC, "a", PatternType.LITERAL), (TOPIC, "b", PatternType.LITERAL)],
-         ["this adds the first ACL on topic a, topic b: everyone else may lose access"
-          " (allow.everyone.if.no.acl.found cannot be read)"]),
+         ["this adds the first ACL on topic a, topic b: all others except super users may lose"
+          " access (allow.everyone.if.no.acl.found cannot be read)"]),
         (True, [(TOPIC, "a", PatternType.LITERAL), (TOPIC, "*", PatternType.LITERAL)],
-         ["this adds the first ACL on topic a: everyone else loses access"
-          " (allow.everyone.if.no.acl.found is true)",
-          "this adds the first ACL on resources matched only by topic *: everyone else loses access"
-          " (allow.everyone.if.no.acl.found is true)"]),
+         ["this adds the first ACL on topic a: all others except super users lose access"
+          " (allow.everyone.if.no.acl.found=true)",
+          "this adds the first ACL on resources matched only by topic *: all others except"
+          " super users lose access (allow.everyone.if.no.acl.found=true)"]),
         (None, [(TOPIC, "a", PatternType.PREFIXED)],
-         ["this adds the first ACL on resources matched only by prefixed topic a: everyone else"
-          " may lose access (allow.everyone.if.no.acl.found cannot be read)"]),
+         ["this adds the first ACL on resources matched only by prefixed topic a: all others"
+          " except super users may lose access (allow.everyone.if.no.acl.found cannot be read)"]),
     ],
 )  # fmt: skip
 def test_the_first_acl_of_a_resource(

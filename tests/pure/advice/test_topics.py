@@ -16,11 +16,12 @@ from kafka_shell.advice.key_order import INTERNAL_STATE
 from kafka_shell.wire.model import INTERNAL_TOPICS
 
 OTHER = (
-    "keys may move to other partitions, which breaks the order of their records across the change"
+    "new records of an existing key may go to another partition, so their order is lost across the"
+    " change"
 )
 COMPACTED = (
-    "compacted; keys may move to other partitions, and their old values are then never compacted"
-    " away"
+    "new records of an existing key may go to another partition, and compaction then never removes"
+    " the older ones"
 )
 SINGLE = (
     "compacted, with a single partition; Kafka Connect (config.storage.topic) and schema registries"

@@ -14,7 +14,8 @@ from tests.support.group_data import commit, forget
 from tests.support.program import Program
 
 _OTHER = (
-    "keys may move to other partitions, which breaks the order of their records across the change"
+    "new records of an existing key may go to another partition, so their order is lost across the"
+    " change"
 )
 
 
@@ -25,7 +26,7 @@ def test_records_of_a_key(cluster: Cluster, name: str) -> None:
     plan = advise(topic_changes.plan_partitions(cluster, names, 3), cluster)
     assert not plan.advice.confirm and plan.advice.not_checked == ()
     compacted, single, plain = plan.advice.warnings
-    assert compacted.startswith(f"topic {name}-configs: compacted; keys may move")
+    assert compacted.startswith(f"topic {name}-configs: new records of an existing key")
     assert single.startswith(f"topic {name}-configs: compacted, with a single partition")
     assert plain == f"topic {name}-plain: {_OTHER}"
 

@@ -61,8 +61,8 @@ def test_the_first_acl_of_a_resource_is_confirmed(open_cluster: Cluster) -> None
     """Before: everyone else lost access without a word."""
     first = creation(open_cluster, reads("orders"), reads("payments"))
     assert first.advice.warnings == (
-        "this adds the first ACL on topic orders, topic payments: everyone else may lose access"
-        f" {RULE}",
+        "this adds the first ACL on topic orders, topic payments: all others except super users may"
+        f" lose access {RULE}",
     )
     assert first.advice.confirm
     done(creation(open_cluster, reads("orders")), open_cluster)
@@ -75,8 +75,8 @@ def test_patterns_may_be_the_first_acls_of_what_they_match(open_cluster: Cluster
     prefixed = reads("sales.eu", PatternType.PREFIXED)
     warned = creation(open_cluster, prefixed)
     assert warned.advice.warnings == (
-        "this adds the first ACL on resources matched only by prefixed topic sales.eu: everyone"
-        f" else may lose access {RULE}",
+        "this adds the first ACL on resources matched only by prefixed topic sales.eu: all"
+        f" others except super users may lose access {RULE}",
     )
     assert warned.advice.confirm
     done(warned, open_cluster)

@@ -108,8 +108,8 @@ def test_a_move_that_stops_acks_all_producers_is_confirmed(
     """Brokers count the replicas that are added before they are in sync."""
     (topic,) = Filled(three_brokers, three, (1,), min_isr=2).topics(1)
     warning = (
-        f"topic {topic}: producers with acks=all fail during this move until 1 more replica is in"
-        f" sync ({KEY}=2 then requires 2); to avoid this, set {KEY}=1 until the move is complete"
+        f"producers with acks=all to topic {topic} fail during this move until 1 more replica is in"
+        f" sync; to avoid this, set {KEY}=1 until then"
     )
     assert _accepts(three_brokers.bootstrap, topic)
     words = ("alter-topic", topic, "--replication-factor", "3", "--throttle", "1")
