@@ -92,8 +92,8 @@ class FieldsStep(Struct, BaseStep, Generic[T], frozen=True):
             if why.code == RESOURCE_NOT_FOUND and change.after is None and change.verb != "create"
         }
         with confirmed(results):
-            left = self.unseen(cluster, {*results.values, *gone})
-        failures = {c: why for c, why in results.failures.items() if c not in gone - left}
+            gone -= self.unseen(cluster, {*results.values, *gone})
+        failures = {c: why for c, why in results.failures.items() if c not in gone}
         return Results.of(changes, map(failures.get, changes))
 
     def unseen(self, cluster: Cluster, done: Set[Change]) -> Set[Change]:

@@ -63,7 +63,10 @@ INVALID_CONFIG = _code(40, "a config has an invalid value")
 NOT_CONTROLLER = _code(41, "the broker is not the controller")
 INVALID_REQUEST = _code(42, "the request is invalid")
 UNSUPPORTED_FOR_MESSAGE_FORMAT = 43
-POLICY_VIOLATION = _code(44, "rejected by a policy of the cluster (create.topic or alter.config)")
+POLICY_VIOLATION = _code(
+    44,
+    "rejected by a create.topic or alter.config policy of the cluster",
+)
 OUT_OF_ORDER_SEQUENCE_NUMBER = 45
 DUPLICATE_SEQUENCE_NUMBER = 46
 INVALID_PRODUCER_EPOCH = 47

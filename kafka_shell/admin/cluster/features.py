@@ -200,15 +200,12 @@ class UpdateFeatures(FieldsStep[tuple[str, int]], frozen=True):
 
     def change(self, item: tuple[str, int]) -> Change:
         name, level = item
-        before = self._level(name)
+        before = _level(self.now, name)
         return Change(
             Resource("feature", name), "alter", before=before, after=level,
             note=_note(name, before, level, self.unsafe),
             reversible=_reversible(name, before, level),
         )  # fmt: skip
-
-    def _level(self, name: str) -> int:
-        return int(self.now.get((Resource("feature", name), "")) or 0)
 
     def read(self, cluster: Cluster) -> Mapping[Field, Value]:
         return levels(describe(cluster))
@@ -223,7 +220,7 @@ class UpdateFeatures(FieldsStep[tuple[str, int]], frozen=True):
                 UpdateFeaturesRequest.FeatureUpdateKey(
                     feature=name,
                     max_version_level=level,
-                    upgrade_type=downgrade if level < self._level(name) else _UPGRADE,
+                    upgrade_type=downgrade if level < _level(self.now, name) else _UPGRADE,
                 )
                 for name, level in self.items
             ],
@@ -251,11 +248,7 @@ class UpdateFeatures(FieldsStep[tuple[str, int]], frozen=True):
         known = [feature.name for feature, _ in self.now]
         if code == REQUEST_TIMED_OUT:
             hint, see = "The change may still be applied.", Resource("feature")
-        elif (
-            code not in (OPERATION_NOT_ATTEMPTED, *AUTHORIZATION)
-            and (Resource("feature", name), "") not in self.now
-        ):
-            known = [feature.name for feature, _ in self.now]
+        elif code not in (OPERATION_NOT_ATTEMPTED, *AUTHORIZATION) and name not in known:
             hint, see = did_you_mean(name, known), Resource("feature")
         elif code == INVALID_UPDATE_VERSION:
             see = Resource("feature")
@@ -281,12 +274,12 @@ def plan_update(
 
     `unsafe` allows a downgrade that loses metadata.
     """
-    now = describe(cluster)
+    found = describe(cluster)
+    now, known = levels(found), [feature.name for feature in found.features]
     new = tuple((name, level) for name, level in wanted.items() if level != _level(now, name))
     down = [name for name, level in new if level < _level(now, name)]
-    step = UpdateFeatures(new, levels(now), unsafe, timeout_ms)
+    step = UpdateFeatures(new, now, unsafe, timeout_ms)
     same = [(name, level) for name, level in wanted.items() if level == _level(now, name)]
-    known = [feature.name for feature in now.features]
     unknown = [name for name, _ in same if name not in known]  # at level 0 like a disabled one
     return Plan(
         Effect.DESTROY if down else Effect.CHANGE,
@@ -298,7 +291,7 @@ def plan_update(
             for name, level in same
             if name not in unknown
         ),
-        advice=Advice(warnings=tuple(_warnings(now, down, unsafe))),
+        advice=Advice(warnings=tuple(_warnings(found, down, unsafe))),
     )
 
 
@@ -322,9 +315,8 @@ def _warnings(now: Features, down: Sequence[str], unsafe: bool) -> Iterable[str]
         yield f"the levels that {brokers} are unknown: {they} could not be read"
 
 
-def _level(now: Features, name: str) -> int:
-    found = now.get(name)
-    return found.level if found else 0
+def _level(now: Mapping[Field, Value], name: str) -> int:
+    return int(now.get((Resource("feature", name), "")) or 0)
 
 
 def _note(name: str, before: int, after: int, unsafe: bool) -> str:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
-from kafka_shell.admin.steps import BaseStep, confirmed, row_failure
+from kafka_shell.admin.steps import BaseStep, changed, confirmed, row_failure
 from kafka_shell.admin.topics.model import NewTopic, format_assignment
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Outcomes, Resource, StepInterrupted
@@ -23,10 +23,8 @@ from kafka_shell.base.waits import CHANGE_MS, LOCAL_POLL_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import (
     REQUEST_TIMED_OUT,
+    THROTTLING_QUOTA_EXCEEDED,
     UNKNOWN_TOPIC_ID,
-)
-from kafka_shell.wire.error_codes import (
-    THROTTLING_QUOTA_EXCEEDED as _THROTTLED,
 )
 from kafka_shell.wire.frames import format_uuid, uuid_of
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
@@ -188,10 +186,8 @@ class TopicsStep(Struct, BaseStep, Generic[_Item], frozen=True):
         if validate_only:
             _, rows = ask(self.items)
             results = self.outcomes({row.name: row for row in rows})
-            throttled = [c for c, w in results.failures.items() if w.code == _THROTTLED]
-            for change in throttled:  # it is sent again when its time has come
-                del results.failures[change]
-            return results
+            kept = {c: why for c, why in results.failures.items() if not _is_throttled(why)}
+            return Results(results.values, kept)
         try:
             results = self.outcomes(
                 send_within_quota(cluster, self.items, lambda item: item.name, ask)
@@ -217,6 +213,11 @@ class TopicsStep(Struct, BaseStep, Generic[_Item], frozen=True):
             if waiting:
                 time.sleep(LOCAL_POLL_S)
         return results
+
+
+def _is_throttled(why: Failure) -> bool:
+    """Whether the change is sent again after a pause."""
+    return why.code == THROTTLING_QUOTA_EXCEEDED
 
 
 def _late(results: Outcomes, changes: Iterable[Change], what: str) -> Outcomes:
@@ -438,11 +439,7 @@ class CreatePartitions(TopicsStep[Growth], frozen=True):
         growths = []
         for growth in self.items:
             if growth.name not in now:
-                raise ShellError(
-                    f"topic {growth.name} was deleted while waiting for confirmation",
-                    code="UNKNOWN_TOPIC_OR_PARTITION",
-                    see=Resource("topic"),
-                )
+                raise changed(f"topic {growth.name} was deleted", Resource("topic"))
             before = now.summary(growth.name).partitions
             growths.append(Growth(growth.name, before, growth.after, growth.placed))
         return CreatePartitions(tuple(growths), self.timeout_ms)

@@ -10,7 +10,14 @@ from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import LATEST, PartitionOffset, TopicPartition
 from kafka_shell.admin.records.offsets import list_offsets
-from kafka_shell.admin.steps import BaseStep, confirmed, read_again, refused_of, row_failure
+from kafka_shell.admin.steps import (
+    BaseStep,
+    changed,
+    confirmed,
+    read_again,
+    refused_of,
+    row_failure,
+)
 from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.transactions import read as transactions
@@ -73,11 +80,8 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
         )
         for transaction in self.transactions:
             if _identity(transaction) not in open_:
-                raise ShellError(
-                    f"the transaction of {transaction.resource.name} has already ended",
-                    code="changed-meanwhile",
-                    see=Resource("hanging-transaction"),
-                )
+                what = f"the transaction of {transaction.resource.name} ended"
+                raise changed(what, Resource("hanging-transaction"))
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:

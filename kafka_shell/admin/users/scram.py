@@ -129,7 +129,7 @@ def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> 
     wanted = [new for new in credentials if _resource(new.user) not in refused]
     users = list(dict.fromkeys(new.user for new in wanted))
     now = _existing(cluster, users)
-    kept = {(had.user, had.mechanism): had.iterations for had in now}
+    kept, values = {(had.user, had.mechanism): had.iterations for had in now}, _values(now)
     wanted = [
         replace(new, iterations=new.iterations or kept.get(key, MIN_ITERATIONS))
         for new in wanted
@@ -137,7 +137,7 @@ def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> 
     ]
     return Plan(
         Effect.CHANGE,
-        tuple(AlterScramCredentials(news, _values(now)) for news in _requests(wanted)),
+        tuple(AlterScramCredentials(news, values) for news in _requests(wanted)),
         refused=Results({}, refused),
     )
 
