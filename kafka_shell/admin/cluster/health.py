@@ -404,7 +404,7 @@ def _invisible(
         yield not_checked(_HIDDEN, denied[0])
     elif unseen or names:
         what = counted(len(names), "topic") if names else "topics and groups"
-        summary = f"not checked: {what} hidden from this principal"
+        summary = f"not checked: {what} without DESCRIBE permission"
         summary += f"; visible: {counted(len(topics), 'topic')}"
         examples = tuple(each.removeprefix("topic ") for each in names[:EXAMPLES])
         yield Finding(Severity.NOT_CHECKED, "permissions", summary, max(1, len(names)), examples)

@@ -17,7 +17,7 @@ from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import Resource, replace
-from kafka_shell.base.waits import CONTROLLER_S, GRACE_S
+from kafka_shell.base.waits import CONTROLLER_S, WAITING_S
 from kafka_shell.wire import frames
 from kafka_shell.wire import requests as versions
 from kafka_shell.wire.connection import Cluster
@@ -112,7 +112,7 @@ def _probe(
                 break
             if waiting is not None:
                 waiting(outstanding)
-            loop.turn(min(until, now + GRACE_S))
+            loop.turn(min(until, now + WAITING_S))
         for key in outstanding:
             found.failures[key] = as_failure(_late(links[key], timeout))
     finally:

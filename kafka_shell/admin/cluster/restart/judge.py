@@ -357,7 +357,7 @@ def _unread(state: ClusterState, stopped: frozenset[int]) -> Iterator[Reason]:
         else:
             yield Reason(
                 Verdict.UNKNOWN, "hidden",
-                "not checked: topics hidden from you, as the log directories of broker"
+                "not checked: topics without DESCRIBE permission, as the log directories of broker"
                 f" {broker} could not be read: {in_one_line(stored)}",
                 1,
             )  # fmt: skip

@@ -294,7 +294,7 @@ def test_a_difference_is_shown_like_a_plan_and_as_json(
     plan = target.ok("apply", file, "--dry-run").stdout
     assert "partitions: 2 -> 3" in plan and f"+ topic {name}.new: 1 partition" in plan
     done = target.ok("apply", file)
-    assert "keys may move to other partitions" in done.stderr
+    assert "may go to another partition" in done.stderr
     assert target("diff", file).status == 0
 
 
@@ -477,7 +477,7 @@ def test_topics_that_are_hidden_are_not_pruned_by_an_export_either(
     try:
         _await_hidden(alice)
         run = alice("export", "orders.*", "--only", "topics")
-        assert run.status == 1 and "DESCRIBE" in run.stderr + run.stdout, run
+        assert run.status == 1 and "without DESCRIBE permission" in run.stderr + run.stdout, run
         assert "the export has no scope" in run.stderr and "orders.shipped" not in run.stdout
         file = tmp_path / "partial.yaml"
         file.write_text(run.stdout)
@@ -529,7 +529,7 @@ def test_what_stays_without_prune_is_named(
     run = target.ok("apply", file)
     kept = f"topic {name}.a: retention.ms; topic {name}.b"
     assert f"not in the file (add --prune to delete): {kept}" in run.stderr
-    assert "without --prune" not in target.ok("apply", file, "--prune", "--yes").stderr
+    assert "not in the file" not in target.ok("apply", file, "--prune", "--yes").stderr
 
 
 def test_a_file_may_be_standard_input(target: Program, name: str) -> None:
