@@ -136,10 +136,9 @@ class ScriptState(Struct):
 
     `files` are the running script files, outermost first; `left` is set by `exit`; `from_stdin` is
     whether standard input is a script, which other programs must not read; `notes` are warnings to
-    print after the line; `suggested` is what the next prompt offers; `asks` is whether all changes
-    are confirmed, whatever --yes says. The lines of a `generated`
-    script are plain commands: no pipe, redirect or `!`. `session` identifies the run in the
-    journal.
+    print after the line; `suggested` is what the next prompt offers; `asks` is whether each
+    change asks for confirmation, even with --yes. The lines of a `generated` script are plain
+    commands: no pipe, redirect or `!`. `session` identifies the run in the journal.
     """
 
     files: list[Path] = field(default_factory=list)

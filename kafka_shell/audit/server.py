@@ -137,7 +137,7 @@ def _is_running(folder: Path) -> bool:
     if not (folder / _LOCK).exists():
         return False
     try:
-        with locked(folder / _LOCK, wait=False):
+        with locked(folder / _LOCK, wait=False, shared=True):
             return False
     except BlockingIOError:
         return True

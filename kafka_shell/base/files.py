@@ -211,22 +211,27 @@ def open_private(path: Path, mode: str) -> TextIO | BinaryIO:
 
 @contextmanager
 def locked(
-    path: Path, *, wait: bool = True, on_wait: Callable[[], None] = lambda: None
+    path: Path,
+    *,
+    wait: bool = True,
+    on_wait: Callable[[], None] = lambda: None,
+    shared: bool = False,
 ) -> Iterator[None]:
-    """Hold the exclusive lock of a file, which is created, until the end of the block or process.
+    """Hold the lock of a file, which is created, until the end of the block or process.
     If another process holds it, calls `on_wait`, or raises BlockingIOError if not `wait`. Only who
     holds it may remove the file: who waited for it locks the new one."""
     import fcntl
 
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     while True:
         with open_private(path, "a") as file:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, kind | fcntl.LOCK_NB)
             except BlockingIOError:
                 if not wait:
                     raise
                 on_wait()
-                fcntl.flock(file, fcntl.LOCK_EX)
+                fcntl.flock(file, kind)
             if _is_at(path, file):
                 yield
                 return
@@ -255,9 +260,9 @@ def write_private(path: Path, content: str | bytes) -> None:
 
 
 def replace_file(temporary: Path, path: Path, *, append: bool = False) -> None:
-    """Replace a regular file by a private one beside it, with the mode of the replaced file, or
-    that of the umask if there is none. Where a mode would mean other users or there are other
-    links, copy into the file."""
+    """Replace the regular file at `path` by a private temporary file beside it, which gets the mode
+    of the replaced file, or that of the umask. Copies into a file that has another owner or group
+    or hard links, and with `append`."""
     import shutil
 
     with suppress(FileExistsError):

@@ -72,7 +72,7 @@ def java_version(java: Path) -> int | None:
 
 
 def _release(java: Path) -> str:
-    """The file about the release; empty if there is none."""
+    """The text of Java's `release` file; empty if there is none."""
     release = java.resolve().parent.parent / "release"
     return release.read_text(errors="replace") if release.is_file() else ""
 

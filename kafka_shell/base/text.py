@@ -29,7 +29,7 @@ _MAX_QUOTE = 1_000  # characters
 
 # Letters, marks and symbols that are not drawn: what Unicode calls default-ignorable, besides the
 # characters that Python does not call printable, the blank of Braille, a filler of Khitan, and the
-# head of a note that has none.
+# null notehead.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     "\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
@@ -59,7 +59,7 @@ def quoted(value: str) -> str:
 
 
 class _Escapes(dict[int, int | str]):
-    """What to write for each character. Few are kept here: a text may have all there are."""
+    """Maps a character to its escape, or to itself. Only ASCII is kept: a text may have all."""
 
     def __missing__(self, code: int) -> int | str:
         if is_printable(chr(code)):

@@ -68,8 +68,9 @@ def among(
 def groups(invocation: Invocation, cluster: Cluster) -> Results[GroupKey, Any]:
     """The groups that argument `groups` selects, and those that option `group` names, by name.
 
-    The value is the GroupListing, or None if it was not read: of names. The failures are brokers
-    whose groups are unknown. A pattern that matches nothing raises ShellError. Without words: all.
+    The value is the GroupListing, or None for a group that was named and not listed. The failures
+    are brokers whose groups are unknown. A pattern that matches nothing raises ShellError. Without
+    words: all.
     """
     from kafka_shell.admin.groups.read import list_groups
     from kafka_shell.base.results import Results
@@ -86,8 +87,8 @@ def groups_to_change(invocation: Invocation, cluster: Cluster) -> list[str]:
     """The names of the selected groups. Raises ShellError if a pattern may match more of them."""
     found = groups(invocation, cluster)
     for about, why in found.failures.items():
-        message = f"cannot select groups: those of {about} are unknown: {why}"
-        raise ShellError(message, code=why.name)
+        message = f"cannot select groups, because the groups of {about} could not be read: {why}"
+        raise ShellError(message, hint="Name each group: --group NAME.", code=why.name)
     return list(found.values)
 
 
@@ -212,9 +213,9 @@ def listed(
 ) -> Sequence[str] | NoRows:
     """The selected names, all without words, or the row for none; a note names words that match
     nothing."""
-    chosen = select(words, names)
     if not words:
         return names
+    chosen = select(words, names)
     if chosen.names:
         if chosen.unmatched:
             missing = ", ".join(f"'{word}'" for _, word in chosen.unmatched)

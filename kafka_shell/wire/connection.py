@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
-from kafka_shell.base.waits import GRACE_S, VISIBLE_S, until
+from kafka_shell.base.waits import GRACE_S, VISIBLE_S, WAITING_S, until
 from kafka_shell.wire import frames
 from kafka_shell.wire import requests as versions
 from kafka_shell.wire.endpoint import Address, ConnectionConfig
@@ -338,7 +338,7 @@ def run_within(
             if left <= 0:
                 break
             waiting(running)
-            ended.wait(min(left, GRACE_S))
+            ended.wait(min(left, WAITING_S))
     late = ShellError(f"no response within {seconds:.0f} s", code="deadline")
     results: dict[K, T | ShellError] = {}
     for key in operations:

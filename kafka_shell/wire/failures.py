@@ -258,7 +258,7 @@ def tls_needed(address: Address) -> ShellError:
     """A plaintext connection to a TLS listener."""
     return unreachable(
         f"{address} requires TLS",
-        "Set security.protocol=SSL (SASL_SSL if it requires a login) in the client properties.",
+        "Set security.protocol=SSL (SASL_SSL if it also uses SASL) in the client properties.",
         "tls-needed",
     )
 

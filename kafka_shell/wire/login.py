@@ -177,7 +177,7 @@ def no_credentials(config: ConnectionConfig, address: Address) -> ShellError:
 
 
 def sasl_needed(config: ConnectionConfig, address: Address, enabled: tuple[str, ...]) -> ShellError:
-    """The listener requires a login."""
+    """The listener requires authentication."""
     enabled = _names(enabled)
     protocol = "SASL_SSL" if config.uses_tls else "SASL_PLAINTEXT"
     first = f"sasl.mechanism={enabled[0]}" if enabled else "sasl.mechanism"

@@ -625,7 +625,7 @@ class Runner:
         job.retry_at = time.monotonic() + pause
 
     def _forget_route(self, job: Job, code: int) -> None:
-        """Discard what says where to send it, so that this is looked up again."""
+        """Discard the known coordinator or brokers, so that they are looked up again."""
         to = job.call.to
         if isinstance(to, Coordinator) and code != COORDINATOR_LOAD_IN_PROGRESS:
             self._pool.coordinators.pop(to, None)

@@ -36,8 +36,7 @@ _HIDDEN = "the previous value could not be decoded and cannot be restored"
 class AlterClientConfigs(FieldsStep[ClientConfigAlteration], frozen=True):
     """One batch of records to `__client_configs`, one per config: all or none are appended.
 
-    `lost` is why a value cannot be restored: the checks of this program refuse it, or could not
-    decode it.
+    `lost` is why a value cannot be restored: it is invalid, or could not be decoded.
     """
 
     lost: Mapping[Field, str] = {}

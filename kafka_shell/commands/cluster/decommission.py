@@ -64,7 +64,7 @@ def _undo(context: Context, broker: int) -> Plan:
     if moving:
         warnings.append(
             f"{counted(len(moving), 'partition')} still being moved off broker {broker};"
-            " to cancel that, name them: reassign-partitions --cancel --partitions"
+            " cancel with reassign-partitions --cancel --partitions TOPIC:0,3"
         )
     return plan.advised(Advice(warnings=tuple(warnings)))
 

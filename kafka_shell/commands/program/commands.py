@@ -178,7 +178,8 @@ def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...
             setting.kind.convert(setting, value)
     except UsageError as error:
         error.span = invocation.span("value")
-        error.hint = error.hint or f"Use one of {', '.join(setting.choices)}, for example."
+        if setting.kind is not kinds.CHOICE:
+            error.hint = error.hint or f"For example: {', '.join(setting.choices)}."
         raise
     context.session.settings = replace(context.settings, **{name.replace("-", "_"): value})
     return f"{name} is {value}"

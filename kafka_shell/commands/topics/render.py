@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kafka_shell.admin.groups.model import TopicReader
 from kafka_shell.admin.topics.model import TopicDescription, TopicsUse, TopicUse
+from kafka_shell.base.text import named
 from kafka_shell.base.units import approximate_bytes, counted, format_time, some
 from kafka_shell.commands.configs.render import OVERRIDE
 from kafka_shell.output.columns import summary
@@ -112,11 +113,11 @@ def _reader(reader: TopicReader) -> Text:
     role: Role = "warning" if reader.members else ""
     members = counted(reader.members, "member") if reader.members else "no members"
     clients = [client for client in reader.clients if client]
-    named = f" ({some(clients, _MOST_NAMES)})" if clients else ""
+    listed = f" ({some(clients, _MOST_NAMES)})" if clients else ""
     offsets = (
         f", committed offsets of {counted(reader.offsets, 'partition')}" if reader.offsets else ""
     )
-    return text(reader.group or "''", "name") + text(f": {members}{named}", role) + text(offsets)
+    return text(named(reader.group), "name") + text(f": {members}{listed}", role) + text(offsets)
 
 
 def _few(lines: Sequence[Text], noun: str) -> list[Text]:

@@ -123,10 +123,16 @@ def test_see_names_exactly_that_group(group: str, kind: str) -> None:
 
 @given(st.lists(NAMES, min_size=1, max_size=3, unique=True))
 def test_pasted_names_stay_names(groups: list[str]) -> None:
-    for action in (["--delete"], ["--describe"], ["--reset-offsets", "--to-latest"]):
+    actions = {
+        "delete-group": ["--delete"],
+        "describe-group": ["--describe"],
+        "reset-offsets": ["--reset-offsets", "--to-latest"],
+    }
+    for command, action in actions.items():
         words = ["kafka-consumer-groups.sh", *action, *(f"--group={each}" for each in groups)]
         line = translate(words, REGISTRY)
         assert line is not None and sorted(groups_of(line)) == sorted(groups)
+        assert parse(tokenize(line), REGISTRY).command.name == command
 
 
 @given(NAMES.filter(lambda name: not name.startswith("-")))

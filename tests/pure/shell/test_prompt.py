@@ -115,4 +115,4 @@ def test_a_pager_starts_above_two_screens_unless_set(prompt: Prompt, line: str, 
     out = prompt.types(f"{line}\r", "set pager 0\r", "set pager on\r")
     assert prompt.session._rows_on_screen() == rows - PROMPT_ROWS
     assert "pager must be a positive integer, got '0'" in out
-    assert "hint: Use one of off, 1, 2, for example." in out
+    assert "hint: For example: off, 1, 2." in out

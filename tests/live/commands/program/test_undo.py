@@ -307,7 +307,8 @@ def test_ids_that_cannot_be_undone(shell: Shell, topic: str) -> None:
 def test_the_changes_of_a_session(shell: Shell, topic: str) -> None:
     """A script is a session: its changes are undone, and those before it are not."""
     shell.ok(f"alter-configs {topic} segment.ms=1h")
-    assert "nothing to undo: " in shell.ok("undo --session").err
+    told = shell.ok("undo --session").err
+    assert "nothing to undo: the journal has no changes" in told and "of this session" in told
     assert "no matching journal entry" in shell.ok("journal --session").err
     script = f"alter-configs {topic} flush.ms=1000; alter-configs {topic} flush.ms=2000"
     listed = shell.ok(f"{script}; journal --session --output json").out

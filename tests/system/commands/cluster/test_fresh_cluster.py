@@ -70,7 +70,7 @@ def internal(sandbox: Sandbox) -> list[str]:
 
 
 def test_filters_are_applied_to_no_topics_too(shell: Shell) -> None:
-    """Before: metadata that may be out of date was not told where it contains no topic."""
+    """Before: the filters, and the warning of outdated metadata, were skipped without topics."""
     run = shell.ok("describe-topic --unavailable-partitions")
     assert "no topic matches the filters (0 topics checked)" in run.err, str(run)
 
