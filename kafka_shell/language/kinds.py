@@ -392,7 +392,7 @@ class Partitions(Kind):
             return text, None
         check(topic)
         if ":" in topic and not topic.startswith("/"):
-            hint = "Separate several topics with spaces: orders:0 invoices:1"
+            hint = "Name each topic separately: orders:0 and invoices:1"
             raise invalid(parameter, "a single topic such as orders:0,3-5", text, hint=hint)
         if not topic or not _PARTITIONS.fullmatch(listed):
             raise invalid(parameter, "a topic and partitions such as orders:0,3-5", text)

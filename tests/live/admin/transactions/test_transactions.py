@@ -214,7 +214,7 @@ def test_a_hanging_transaction_is_found_and_aborted(cluster: Cluster, name: str)
     done(plan, cluster)
     assert last_stable(cluster, each) == end(cluster, each), "the last stable offset has not moved"
     assert transactions.find_hanging(cluster, partitions=[each]).ok
-    with pytest.raises(ShellError, match="already ended"):
+    with pytest.raises(ShellError, match="ended while waiting"):
         plan.steps[0].reread(cluster)
 
 

@@ -91,7 +91,9 @@ def test_each_refusal_names_its_group(
     kafka: Program, cluster: Cluster, topic: str, stem: str
 ) -> None:
     """Before: the refusals of several groups replaced one another, and named only the topic."""
-    run = kafka("delete-offsets", f"{stem}-*", "--topic", f"{topic}:0,other:1", "--yes")
+    run = kafka(
+        "delete-offsets", f"{stem}-*", "--topic", f"{topic}:0", "--topic", "other:1", "--yes"
+    )
     for ending in "ab":
         assert f"topic other of group {stem}-{ending}: NO_OFFSETS" in run.stderr, str(run)
     assert run.status == 1 and "nothing was changed" in run.stderr
