@@ -20,9 +20,9 @@ def check(text: str) -> None:
     """Raise UsageError if the text is not a query, or could run other programs or open files.
 
     Spark runs shell commands in TRANSFORM, MAP and REDUCE ... USING 'command', and Java methods in
-    reflect(), whose name could also be computed by IDENTIFIER(). Functions of XML and Protobuf open
-    the files of schemas. Spark Connect does not show its plans, so a query with these words is
-    rejected, even if they are in a literal.
+    reflect(), whose name could also be computed by IDENTIFIER(). Functions of Avro, Protobuf and
+    XML open files of schemas. A plan would come too late: its analysis already evaluates VALUES
+    and schemas, and no longer shows them. A query with these words is rejected, even in a literal.
     """
     if not re.match(r"(?is)\s*(--[^\n]*\n\s*)*(\(|(select|with|values|from|table)\b)", text):
         raise UsageError(
@@ -42,7 +42,7 @@ def check(text: str) -> None:
 
 # Like Spark, IGNORECASE also matches letters such as the long s.
 _RUNS = re.compile(
-    r"\b(?P<name>(try_)?reflect|java_method|identifier|(from|schema_of)_xml|(from|to)_protobuf)\b"
+    r"\b(?P<name>(try_)?reflect|java_method|identifier|(from|to|schema_of)_(avro|protobuf|xml))\b"
     r"|\b(?P<script>transform|map|reduce)\b.*\busing\b(?!\s*\()",
     re.IGNORECASE | re.DOTALL,
 )

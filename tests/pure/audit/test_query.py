@@ -40,6 +40,7 @@ def test_query_is_accepted(text: str) -> None:
         ("select \u0131dentifier('a')('b')", "\u0131dentifier"),  # Spark reads it as identifier
         ("select from_xml('', 'a int', map('rowValidation' || 'XSDPath', '/x'))", "from_xml"),
         ("select schema_of_xml('', map('rowValidationXSDPath', '/x'))", "schema_of_xml"),
+        ("select from_avro(topic, '', map('avroSchema' || 'Url', '/x')) from topics", "from_avro"),
         ("select from_protobuf(topic, 'A', '/etc/passwd') from topics", "from_protobuf"),
         ("select transform(topic) using 'id' as (a) from topics", "transform"),
         ("select tran\u017fform(topic) u\u017fing 'id' from topics", "tran\u017fform"),
