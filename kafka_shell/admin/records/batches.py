@@ -149,7 +149,7 @@ def _fetch(cluster: Cluster, call: Call) -> Any:
 
 THROTTLED = Failure(
     "throttled",
-    "a quota throttled all responses until the deadline",
+    "a quota throttled the responses until the deadline",
     see=Resource("effective-quota"),
 )
 

@@ -146,6 +146,7 @@ class PartitionState:
         self.turn = 0  # of its last response with records
         self.retry_at = 0.0
         self.troubled_since: float | None = None
+        self.why: Failure | None = None  # of the last trouble
 
     @property
     def complete(self) -> bool:
@@ -343,8 +344,9 @@ class Fetching:
         until = min(waiting)
         deadline = self._cluster.deadline
         if deadline is not None and until >= deadline:
-            for where in list(self._active):
-                self._fail(where, Failure("deadline", f"partition {where}: deadline exceeded"))
+            for where, state in list(self._active.items()):
+                late = Failure("deadline", f"partition {where}: deadline exceeded")
+                self._fail(where, state.why or late)
             return
         time.sleep(max(0.0, min(until - time.monotonic(), _PAUSE_S)))
 
@@ -471,7 +473,7 @@ class Fetching:
         if not passing or not (self._follow or now - since < patience):
             self._fail(where, why)
             return
-        state.leader, state.retry_at = None, now + _PAUSE_S
+        state.leader, state.retry_at, state.why = None, now + _PAUSE_S, why
 
     def _fail(self, where: TopicPartition, why: Failure) -> None:
         self.failures[where] = why

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records.batches import wait_out
+from kafka_shell.admin.records.batches import THROTTLED, wait_out
 from kafka_shell.admin.records.codecs import NONE
 from kafka_shell.admin.records.encode import ProducerId, encode_batch, encoded_size, next_sequence
 from kafka_shell.admin.records.model import NewRecord
@@ -259,7 +259,8 @@ class Writer:
         """Send the first batch of each partition. Returns whether one is to be sent again."""
         if self._throttled is not None:
             wait_out(self._cluster, self._throttled)
-            self._throttled = None
+            if self._cluster.has_time(0):
+                self._throttled = None
         heads = {partition: batches[0] for partition, batches in left.items()}
         again = self._find_leaders(heads)
         groups = self._by_leader(heads)
@@ -345,7 +346,8 @@ class Writer:
         for batch in batches:
             batch.maybe = True  # also if Ctrl-C ends it
         try:
-            responses = self._cluster.send_all(calls)
+            late = self._throttled is not None
+            responses = [THROTTLED for _ in calls] if late else self._cluster.send_all(calls)
         except ShellError as error:  # no broker can be reached, perhaps after it was sent
             return [as_failure(error)] * len(calls)
         for batch, maybe in zip(batches, before, strict=True):
