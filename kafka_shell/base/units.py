@@ -164,7 +164,8 @@ def as_offset(word: str) -> str:
 
 
 def parse_time(text: str, *, now: int, zone: tzinfo | None = None) -> int:
-    """Milliseconds since the epoch of `2026-01-31T10:00[Z|+01:00]`, `now`, or `-1h` before `now`.
+    """Milliseconds since the epoch of `2026-01-31T10:00[Z|+01:00]`, `yesterday 14:00`, `today`,
+    `now`, or `-1h` before `now`.
 
     A number of 12 to 15 digits is milliseconds since the epoch; a shorter one is an error, because
     it is probably seconds or a day. A time without a zone is in `zone`, or in local time if None.
@@ -180,18 +181,32 @@ def parse_time(text: str, *, now: int, zone: tzinfo | None = None) -> int:
     try:
         if INTEGER.fullmatch(text):
             raise ValueError
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(_dated(text, now, zone))
         if moment.tzinfo is None and zone is not None:
             moment = moment.replace(tzinfo=zone)
         seconds = moment.replace(microsecond=0).timestamp()
     except (ValueError, OverflowError, OSError):
         raise ShellError(
             f"expected a time such as 2026-01-31T10:00, got {shorten(text)}",
-            hint="Append Z or +01:00 for a time zone. -1h is one hour ago. A number is milliseconds"
-            " since 1970-01-01 UTC.",
+            hint="Append Z or +01:00 for a time zone. Also: -1h (one hour ago), 'yesterday 14:00',"
+            " today, milliseconds since 1970-01-01 UTC.",
             code="bad-time",
         ) from None
     return round(seconds) * 1000 + moment.microsecond // 1000
+
+
+_DAYS = {"today": 0, "yesterday": 1}  # days ago
+
+
+def _dated(text: str, now: int, zone: tzinfo | None) -> str:
+    """The text with a date instead of `today` and `yesterday`, and midnight if it has no hour."""
+    from datetime import datetime, timedelta
+
+    day, _, clock = text.partition(" ")
+    if day not in _DAYS:
+        return text
+    date = datetime.fromtimestamp(now / 1000, zone).date() - timedelta(days=_DAYS[day])
+    return f"{date}T{(clock or '0:00').zfill(5)}"
 
 
 def odd_hour(text: str, time: int) -> str:

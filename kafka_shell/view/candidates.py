@@ -4,7 +4,6 @@ requests."""
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -177,10 +176,9 @@ class Catalog(Struct, frozen=True):
         return Candidates(found.offered + related, found.more)
 
     def times(self, typed: str, others: Mapping[str, str] | None = None) -> Candidates:
-        """Return `others`, then sample times: relative ones, and the start of today."""
-        today = time.strftime("%Y-%m-%dT00:00")
+        """Return `others`, then sample times."""
         known = {"-1h": "one hour ago", "-1d": "one day ago", "-7d": "one week ago",
-                 today: "start of today", "now": ""}  # fmt: skip
+                 "today": "at 00:00", "yesterday": "at 00:00", "now": ""}  # fmt: skip
         return pick(others or {}, typed) + pick(known, typed)
 
     def files(self, typed: str) -> Candidates:

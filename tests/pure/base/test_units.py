@@ -114,7 +114,8 @@ PARIS_IN_WINTER = timezone(timedelta(hours=1))
         ("2026-01-31 13:00:00", NOON), ("2026-01-31T12:00:00.250Z", NOON + 250), ("now", NOON),
         ("-1h", NOON - 3_600_000), ("+1d", NOON + 86_400_000), ("-PT1H", NOON - 3_600_000),
         ("2026-01-31", NOON - 13 * 3_600_000), (str(NOON), NOON), ("20260131T13", NOON),
-        ("1969-12-31T23:59:59.999Z", -1),
+        ("1969-12-31T23:59:59.999Z", -1), ("today 13:00", NOON), ("today", NOON - 13 * 3_600_000),
+        ("yesterday 9:00", NOON - 28 * 3_600_000), ("yesterday 12:00Z", NOON - 86_400_000),
     ],
 )  # fmt: skip
 def test_parse_time(text: str, time: int) -> None:
@@ -125,7 +126,8 @@ def test_parse_time(text: str, time: int) -> None:
     "text",
     [
         "",
-        "yesterday",
+        "yesterday 25:00",
+        "tomorrow",
         "2026-13-01",
         "10:00",
         "2026-01-31T25:00",
