@@ -38,7 +38,7 @@ def test_partitions(text: str, value: tuple[str, object], spelled: str) -> None:
     ("text", "hint"),
     [
         ("orders:", ""), (":0", ""), ("orders:-1", ""), ("orders:5-3", ""), ("orders:0;1", ""),
-        ("orders:0,invoices:1", "with spaces"), ("/(/:0", ""), ("/^a", ""),
+        ("orders:0,invoices:1", "separately"), ("/(/:0", ""), ("/^a", ""),
     ],
 )  # fmt: skip
 def test_invalid_partitions(text: str, hint: str) -> None:
