@@ -67,10 +67,11 @@ class Settings(Struct, frozen=True):
 
     @property
     def cluster_name(self) -> str:
-        """The name of the cluster for the prompt, questions, the journal and typed guards: the
-        address if that is not the profile's."""
+        """The name of the cluster for the prompt, questions and typed guards: the first address, as
+        in `kafka-1:9092,...`, if that is not the profile's."""
         profile = self.profile if self.profile_address else ""
-        return self.label or profile or ",".join(map(str, self.connection.bootstrap))
+        first, *others = map(str, self.connection.bootstrap)
+        return self.label or profile or f"{first}{',...' if others else ''}"
 
     def connecting(self, command: str) -> str:
         """The command with the options that name this cluster, for another session."""

@@ -152,12 +152,11 @@ def say(facts: Facts) -> Advice:
         return Advice(warnings=tuple(warnings))
     partitions = counted(len(failing), "partition")
     of = named_topics(sorted({partition.topic for partition in failing}))
-    have = "has" if len(failing) == 1 else "have"
     return Advice(
         warnings=(
             *warnings,
-            f"{partitions} of {of} {have} too few in-sync replicas for the new {min_isr.KEY}:"
-            " producers with acks=all fail at once",
+            f"producers with acks=all to {partitions} of {of} will fail at once: too few replicas"
+            " are in sync",
         ),
         stakes=f"producers with acks=all fail in {partitions}",
         confirm=True,

@@ -117,7 +117,7 @@ def count_changes(changes: Iterable[Change]) -> str:
     if changes and all(change.of_records for change in changes):
         return f"{count_records(changes)} to {name_few(each.resource for each in changes)}"
     resources = count_kinds(change.resource for change in changes)
-    if changes and _only_offsets(changes):
+    if changes and only_offsets(changes):
         return f"{counted(len(changes), 'offset')} of {resources}"
     return f"{counted(len(changes), 'change')} to {resources}"
 
@@ -164,10 +164,10 @@ def _question(changes: Iterable[Change]) -> str:
         by_action.setdefault(_action(change), []).append(change)
     if len(by_action) == 1 and "" not in by_action:
         return f"{next(iter(by_action))} {resources}"
-    if changes and _only_offsets(changes):
+    if changes and only_offsets(changes):
         return f"{'Delete' if verbs == {'delete'} else 'Reset'} {count_changes(changes)}"
     rest = [change for change in changes if change.field]
-    if verbs == {"delete"} and "Delete" in by_action and rest and _only_offsets(rest):
+    if verbs == {"delete"} and "Delete" in by_action and rest and only_offsets(rest):
         offsets = counted(len(rest), "committed offset")
         return f"Delete {count_kinds(each.resource for each in by_action['Delete'])} with {offsets}"
     if verbs == {"delete"} and rest == changes:
@@ -200,5 +200,6 @@ def _action(change: Change) -> str:
     return change.verb.capitalize()
 
 
-def _only_offsets(changes: Iterable[Change]) -> bool:
+def only_offsets(changes: Iterable[Change]) -> bool:
+    """Whether these are changes of committed offsets alone."""
     return all(change.resource.kind in _OFFSETS for change in changes)

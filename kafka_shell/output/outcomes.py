@@ -13,7 +13,7 @@ from kafka_shell.base.plans import Change, Effect, Plan, Resource
 from kafka_shell.base.results import Failure, mentions
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import common_prefix, is_printable
-from kafka_shell.base.units import shorten_command, some
+from kafka_shell.base.units import counted, shorten_command, some
 from kafka_shell.output.columns import columns_of
 from kafka_shell.output.errors import (
     combine_alike,
@@ -29,6 +29,7 @@ from kafka_shell.output.humanize import (
     count_records,
     count_verbs,
     done_verb,
+    only_offsets,
     past,
 )
 from kafka_shell.output.resource_kinds import title_of
@@ -218,8 +219,8 @@ def plan_lines(
     if refused:
         yield from refused_lines(plan, room)
     yield from remark_lines(plan, room)
-    if len(plan.changes) != 1 and (plan.changes or plan.refused.ok):
-        yield from hang(text(closing(plan), "heading"), room, 2)
+    if total := closing(plan):
+        yield from hang(text(total, "heading"), room, 2)
     yield from undo_lines(undo, lost_by(plan.changes))
 
 
@@ -403,16 +404,15 @@ def counted_changes(changes: Sequence[Change]) -> str:
 
 
 def closing(plan: Plan) -> str:
-    """The summary of a plan: `2 changes to 2 topics: create 1, delete 1`."""
+    """The summary of a plan: `2 changes to 2 topics: create 1, delete 1`; empty if the lines say
+    it."""
     changes = [each for each in plan.changes if each.resource.kind != "rollback-file"]
-    refused = len(plan.refused.failures)
-    tail = f"; {refused:,} refused" if refused else ""
     if not changes:
-        return f"nothing to change{tail}"
-    if all(change.of_records for change in changes):
-        return f"{changes[0].verb} {count_changes(changes)}{tail}"
-    verbs = ", ".join(f"{verb} {count:,}" for verb, count in count_verbs(changes))
-    return f"{count_changes(changes)}: {verbs}{tail}"
+        return "nothing to change" if plan.refused.ok else ""
+    if len(changes) > 1 and all(change.of_records for change in changes):
+        return f"{changes[0].verb} {count_changes(changes)}"
+    verbs = [f"{verb} {count:,}" for verb, count in count_verbs(changes)]
+    return f"{count_changes(changes)}: {', '.join(verbs)}" if len(verbs) > 1 else ""
 
 
 def _resource_lines(changes: Sequence[Change], about: str | None = None) -> Iterator[Text]:
@@ -576,7 +576,7 @@ def _verdict(outcome: Outcome) -> Text:
     if outcome.plan.whole and steps and not outcome.ok:
         verdict = "nothing was changed; the plan cannot be applied while some items are invalid"
     elif not all(step.validates for step in steps):
-        verdict = "nothing was changed (not validated: this API has no validate-only mode)"
+        verdict = "nothing was changed (Kafka cannot validate this change)"
         if any(step.validates for step in steps):
             verdict = "nothing was changed (only a part was validated by the brokers)"
     elif steps and all(item.status == "planned" for item in outcome.changes):
@@ -594,10 +594,13 @@ def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
     following = outcome.plan.following
     moves = [each.resource for each in resources if each.resource.kind in MOVED]
     if moves and following.follow is not None and following.waited is None:
-        yield text("started: ", "good") + text(count_kinds(moves))
+        yield text("started moving ", "good") + text(count_kinds(moves))
         return
     if len(resources) > MANY and not verbose:
-        yield text("done: ", "good") + text(counted_changes(done))
+        verb, *others = dict.fromkeys(change.verb for change in done)
+        mixed = others or done[0].of_records
+        told = counted_changes(done) if mixed else count_kinds(each.resource for each in resources)
+        yield text("done: " if mixed else f"{past(verb)} ", "good") + text(told)
         return
     for changes in by_resource(done if verbose else without_ids(done)):
         yield _done_line(changes)
@@ -618,7 +621,10 @@ def _done_line(changes: Sequence[Change]) -> Text:
 
 
 def _named(changes: Sequence[Change]) -> str:
-    """`: retention.ms 7d -> 12h`; of many fields only the names, and nothing of a deletion."""
+    """`: retention.ms 7d -> 12h`; of many fields only the names, of many offsets only their number,
+    and nothing of a deletion."""
+    if len(changes) > VALUES and only_offsets(changes):
+        return f": {counted(len(changes), 'partition')}"
     if len(changes) > VALUES:
         return f": {some(list(dict.fromkeys(each.field for each in changes)), _FIELDS)}"
     values = [_value_of(change) for change in changes]

@@ -16,7 +16,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quote
 from kafka_shell.commands.changes import undo_lines, unknown_undo_lines
 from kafka_shell.context import Context, confirmed
-from kafka_shell.output.humanize import name_few, question
+from kafka_shell.output.humanize import change_values, name_few, question
 from kafka_shell.output.outcomes import draw_plan
 from kafka_shell.output.resource_kinds import command_after, touched
 from kafka_shell.output.text import hang, text
@@ -310,18 +310,14 @@ def _check_unchanged(plan: Plan, cluster: Any) -> Plan:
     for old, new in zip(plan.changes, current.changes, strict=True):
         if old != new:
             field = f" {old.field}" if old.field else ""
+            was, now = (change_values(change)[0] or "not set" for change in (old, new))
             raise ShellError(
                 f"{old.resource}{field} changed while waiting for confirmation:"
-                f" was {_current_value(old)}, is {_current_value(new)} (nothing was changed)",
+                f" was {was}, is {now} (nothing was changed)",
                 hint="Run the command again to see the new plan.",
                 code="changed-meanwhile",
             )
     return current
-
-
-def _current_value(change: Change) -> Any:
-    value = change.replaced
-    return "not set" if value is None else value
 
 
 def _fresh(plan: Plan, context: Context, done: Sequence[ChangeResult]) -> Any:

@@ -89,7 +89,7 @@ def _segments(view: ClusterView, state: CacheState, guard: str, vi: str) -> list
     known = bool(view.read_at)
     failing = "unreachable" if state.unreachable else "not refreshed"
     return [
-        Segment(view.name or view.bootstrap, 0),
+        Segment(view.name, 0),
         Segment(f"{failing} since {_clock(state.since)}" if state.failure else "", 1, WARNING),
         Segment(state.failure.message if state.failure else "", 4, WARNING),
         Segment(f"{topics.offline:,} offline" if topics.offline else "", 2, WARNING),

@@ -295,7 +295,7 @@ class Session:
             self.context.connection,
             self.context.paths.cache,
             self.context.clock,
-            name=settings.cluster_name if settings.profile else "",
+            name=settings.cluster_name,
         )
         cache.on_swap(lambda: self._schedule(self._redraw))
         self.context.session.cache = cache

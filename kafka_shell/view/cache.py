@@ -82,7 +82,7 @@ class Cache:
         self._open = open_cluster or _open
         self._notes: list[str] = []
         self._disk_cache = DiskCache(folder, self._notes.append)
-        self._view = ClusterView(name=name, bootstrap=self.bootstrap)
+        self._view = ClusterView(name=name)
         self._state = CacheState()
         self._listeners: list[Callable[[], None]] = []
         self._condition = threading.Condition()

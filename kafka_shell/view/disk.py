@@ -62,7 +62,7 @@ class DiskCache:
     def view(self, bootstrap: str) -> ClusterView:
         """Return a view with the saved names and the newest documentation."""
         kept = self._load(self._topics_file(bootstrap), _Topics)
-        view = ClusterView(bootstrap=bootstrap, cluster_id=kept.cluster_id)
+        view = ClusterView(cluster_id=kept.cluster_id)
         if kept.topics:
             view = replace(view, topics=Part(TopicIndex(NameIndex(kept.topics))))
         for part, known in self.names(bootstrap).items():

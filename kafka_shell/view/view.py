@@ -117,7 +117,6 @@ class ClusterView(Struct, frozen=True):
     """
 
     name: str = ""
-    bootstrap: str = ""
     cluster_id: str = ""
     brokers: Part[tuple[Broker, ...]] = Part(())
     topics: Part[TopicIndex] = Part(TopicIndex())

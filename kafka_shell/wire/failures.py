@@ -76,8 +76,8 @@ def failure(
     """A failure with Kafka's error code.
 
     `message` is the broker's own message and is always shown in quotes; `text` replaces it. Without
-    either, the error code's description is used. `about` is the resource (`topic orders`); it is
-    prepended unless the message contains it. `requires` is the permission that the API requires:
+    either, the error code's description is used. `about` is the resource (`topic orders`), which
+    is named unless the message contains it. `requires` is the permission that the API requires:
     `DESCRIBE on topic orders`.
     """
     default = codes.ERRORS.get(code, ("", ""))[1] or f"the broker returned error code {code}"
@@ -87,8 +87,12 @@ def failure(
     if needed := _NEEDS.fullmatch(remote):
         text, requires = default, needed[1] if code in AUTHORIZATION and not requires else requires
     shown = text or (quoted(remote) if remote else default)
-    subject = f"{about}: " if about and not mentions(text or remote or default, about) else ""
-    return requiring(Failure(error_name(code), subject + shown, code, hint, see), requires)
+    if about and not mentions(text or remote or default, about):
+        # The resource is the subject of `the topic already exists`.
+        subject = rf"the (topic or partition|{about.partition(' ')[0]}) (?=(already|does|has|is) )"
+        named, count = re.subn(f"^{subject}", lambda _: f"{about} ", shown)
+        shown = named if count else f"{about}: {shown}"
+    return requiring(Failure(error_name(code), shown, code, hint, see), requires)
 
 
 def requiring(why: Failure, requires: str) -> Failure:

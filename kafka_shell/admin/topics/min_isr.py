@@ -135,20 +135,12 @@ def unreplicated(factors: Mapping[str, int]) -> Iterator[str]:
 
 
 def _warning(minimum: int, factor: int, topics: Sequence[str], capped: bool) -> str:
-    relation = "equal to" if minimum == factor else "above"
-    about = (
-        f"{KEY}={minimum} is {relation} the replication factor {factor} of {named_topics(topics)}"
-    )
-    if minimum == factor:
-        return f"{about}: producers with acks=all fail when any broker is down"
-    if not capped:
-        return f"{about}: producers with acks=all fail at once"
-    if factor == 1:
-        return f"{about}: brokers require only this one replica"
-    return (
-        f"{about}: all replicas must be in sync, so producers with acks=all fail when any broker is"
-        " down"
-    )
+    names = named_topics(topics)
+    if minimum > factor == 1 and capped:
+        return f"{KEY}={minimum} has no effect on {names}: brokers require only the one replica"
+    when = "while a broker is down" if capped or minimum == factor else "at once"
+    why = f"{KEY}={minimum}, {counted(factor, 'replica')}"
+    return f"producers with acks=all to {names} will fail {when} ({why})"
 
 
 class MoveWarnings(Struct, frozen=True):

@@ -122,7 +122,7 @@ class Refusals:
         if not why:
             return None
         self.reasons.append(why)
-        return ShellError(f"not available on a twin: {why}", code=NOT_ON_TWIN)
+        return ShellError(why, code=NOT_ON_TWIN)
 
 
 def _why_not_sent(api_key: int, to: object) -> str:

@@ -144,7 +144,7 @@ def test_many_topics_are_a_summary(kafka: Program) -> None:
     names = ",".join(f"many.{mark}.{number:02}" for number in range(30))
     try:
         made = kafka.ok("create-topic", names)
-        assert made.lines == ["done: 30 created"]
+        assert made.lines == ["created 30 topics"]
         assert made.stderr.startswith("undo: undo ") and made.stderr.count("\n") == 1, str(made)
         again = fails(
             kafka("create-topic", names), "TOPIC_ALREADY_EXISTS", "the same for 29 more topics"

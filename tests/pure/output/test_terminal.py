@@ -101,7 +101,9 @@ def test_a_brokers_own_words_are_always_in_quotes_and_ours_never() -> None:
     assert str(exists) == "TOPIC_ALREADY_EXISTS: \"Topic 'x' already exists.\""
     assert failure(42, "It is bad.", about="topic t").message == 'topic t: "It is bad."'
     for nothing in (None, "", "  "):
-        assert failure(3, nothing, about="topic t").message == f"topic t: {ERRORS[3][1]}"
+        assert failure(19, nothing, about="topic t").message == f"topic t: {ERRORS[19][1]}"
+        assert failure(36, nothing, about="topic t").message == "topic t already exists"
+        assert failure(24, nothing, about="group g").message == "group g: the group ID is invalid"
     assert failure(3, text="topic t has no partition 7").message == "topic t has no partition 7"
     java = "Request Request(processor=0, headers) needs CREATE permission."
     assert failure(31, java).message == ERRORS[31][1]

@@ -54,7 +54,6 @@ SUMMARIES = {
     for name, under in (("orders", 0), ("payments.orders", 1), ("odd name", 0), ("__offsets", 0))
 }
 VIEW = ClusterView(
-    bootstrap="b1:9092",
     brokers=Part((Broker(1, "b1", 9092, "r1"), Broker(2, "b2", 9092)), NOW),
     topics=Part(TopicIndex(NameIndex(SUMMARIES), summary_of=SUMMARIES.get), NOW),
     documentation=MappingProxyType({ResourceType.TOPIC: Part(DOCS, NOW)}),

@@ -18,7 +18,7 @@ from kafka_shell.wire.model import Broker
 
 BROKERS = tuple(Broker(number, f"b{number}", 9092) for number in (1, 2, 3))
 TOPICS = TopicIndex(NameIndex(f"t{number}" for number in range(1234)))
-VIEW = ClusterView("prod", "b1:9092", brokers=Part(BROKERS, 1e9), topics=Part(TOPICS, 1e9))
+VIEW = ClusterView("prod", brokers=Part(BROKERS, 1e9), topics=Part(TOPICS, 1e9))
 DOWN = CacheState(
     failure=Failure("refused", "b1:9092 refused the connection"), unreachable=True, since=1e9
 )
@@ -50,7 +50,7 @@ def test_it_fits(state: CacheState) -> None:
 
 
 def test_before_anything_was_read() -> None:
-    cold = ClusterView(bootstrap="localhost:9092")
+    cold = ClusterView("localhost:9092")
     assert "localhost:9092" in text(toolbar(cold, CacheState(), 80))
     assert "connecting" in text(toolbar(cold, CacheState(reading=("topics",)), 80))
     kept = replace(cold, topics=Part(TOPICS))

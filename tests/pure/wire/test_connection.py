@@ -52,8 +52,7 @@ def test_a_missing_version_names_the_release_that_added_it(
 
 def test_failures_have_kafka_s_name_and_a_description() -> None:
     assert failure(3, about="topic orders").message == (
-        "topic orders: the topic or partition does not exist, or you are not authorized to"
-        " DESCRIBE it"
+        "topic orders does not exist, or you are not authorized to DESCRIBE it"
     )
     assert failure(3, "Topic orders is gone.", about="topic orders").message == (
         '"Topic orders is gone."'

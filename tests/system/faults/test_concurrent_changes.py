@@ -76,7 +76,7 @@ def test_a_config_that_changes_at_the_question(
     child.sendline("y")
     status, text = ended(child)
     assert status == 1, text
-    assert "changed while waiting for confirmation" in text
+    assert "changed while waiting for confirmation: was 7d, is 31d" in " ".join(text.split())
     assert "(nothing was changed)" in text
     assert "31d" in kafka.ok("describe-configs", victim).stdout
 

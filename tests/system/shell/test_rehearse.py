@@ -25,7 +25,7 @@ def test_keep_opens_a_prompt_on_the_twin_until_it_is_left(
     terminal.run("list-topics 'rehearsed*'")
     terminal.sees("rehearsed.kept")
     terminal.run("list-groups")
-    terminal.sees("not available on a twin")
+    terminal.sees("a twin has no groups")
     terminal.press("c-d")
     terminal.ends()
     assert not find_all(folder)

@@ -62,7 +62,7 @@ def test_a_move_prints_its_plan_its_undo_and_the_command_that_finishes_it(
     assert heading.split()[:4] == ["BROKER", "RACK", "REPLICAS", "PREFERRED-LEADERS"]
     assert replicas(cluster, topic) == [(1, 2), (2, 1)], "a dry run moved something"
     run = kafka.ok(*words)
-    assert run.lines[-1] == "started: 1 partition", str(run)
+    assert run.lines[-1] == "started moving 1 partition", str(run)
     look, back = told(run, "to continue:"), told(run, "undo:")
     finished = kafka.ok(stdin=look + "\n")
     assert "completed" in finished.stdout
@@ -88,7 +88,7 @@ def test_a_move_under_way_is_seen_by_every_command(
     file = write(tmp_path / "f.json", topic, (0, [2, 3]))
     move = ("reassign-partitions", "--reassignment-json-file", file)
     started = kafka.ok(*move, "--throttle", "1")
-    assert "started: 1 partition" in started.stdout
+    assert "started moving 1 partition" in started.stdout
     verify = kafka("verify-reassign-partitions", "--reassignment-json-file", file)
     assert verify.status == 1 and "in progress" in verify.stdout
     (row,) = kafka("verify-reassign-partitions", "--output", "json").json["partitions"]
@@ -127,7 +127,7 @@ def test_a_move_is_undone_and_redone(kafka: Program, cluster: Cluster, tmp_path:
     shown = kafka.ok("undo", "--dry-run")
     assert f"partition {topic}:0: 3,2 -> 1,2" in shown.stdout, str(shown)
     undone = kafka.ok("undo", "--yes")
-    assert "started: 1 partition" in undone.stdout, str(undone)
+    assert "started moving 1 partition" in undone.stdout, str(undone)
     wait_for("it is undone", lambda: replicas(cluster, topic) == [(1, 2), (2, 1)])
     entry = kafka.ok("journal", "--last", "1", "--output", "json").json[0]
     kafka.ok("undo", entry["id"])
