@@ -746,5 +746,5 @@ def _counts(outcome: Outcome) -> str:
     for item in outcome.changes:
         counts[item.status] = counts.get(item.status, 0) + 1
     if outcome.plan.refused.failures:
-        counts["refused"] = len(outcome.plan.refused.failures)
+        counts["rejected"] = len(outcome.plan.refused.failures)
     return ", ".join(f"{count:,} {status}" for status, count in counts.items())

@@ -311,7 +311,7 @@ def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Foun
         finding = finding_about(
             Severity.CRITICAL, "controllers", what + without, list(silent), cause
         )
-        yield replace(finding, short="no further controller may fail" if no_more else "")
+        yield replace(finding, short="the quorum tolerates no further failure" if no_more else "")
     if far:
         yield finding_about(
             Severity.NOTE, "controllers",

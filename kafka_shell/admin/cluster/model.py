@@ -102,6 +102,8 @@ def by_cause(findings: Sequence[Finding]) -> list[Finding]:
     """The findings that follow from no other one, with a count of what follows from each."""
     critical = [f for f in findings if f.severity is Severity.CRITICAL and not f.cause]
     causes = {finding.check: finding for finding in reversed(critical)}
+    if QUORUM not in causes and any(f.check == "controllers" and f.cause for f in findings):
+        findings = [replace(f, cause=BROKERS) if f.cause == QUORUM else f for f in findings]
     return [
         _with_consequences(finding, [f for f in findings if f.cause == finding.check])
         if causes.get(finding.check) is finding

@@ -246,7 +246,7 @@ def move_size_page(size: MoveSize, width: int | None) -> Iterator[Text]:
     if size.bytes is None:
         weight = "size unknown" if size.copies else ""
     else:
-        weight = f"{approximate_bytes(size.bytes)} to move" if size.copies else ""
+        weight = f"{approximate_bytes(size.bytes)} to copy" if size.copies else ""
     throttle = "" if size.throttle is None else f"throttle {format_rate(size.throttle)}"
     about = f"about {format_duration(size.seconds * 1000)}" if size.seconds else ""
     yield from summary(

@@ -30,7 +30,7 @@ def test_done_on_out_the_rest_on_err() -> None:
     assert err_of(drawing) == (
         "error: topic b retention.ms: POLICY_VIOLATION: No.\n"
         "outcome unknown: topic c: the change may still be applied; check before retrying\n"
-        "1 done, 1 failed, 1 unknown, 1 refused\n"
+        "1 done, 1 failed, 1 unknown, 1 rejected\n"
         "undo: delete-topic a\n"
     )
 

@@ -13,7 +13,7 @@ DISK = Finding(CRITICAL, "log-dirs", "1 log directory is offline", 1)
 QUORUM = Finding(CRITICAL, "quorum", "the metadata quorum is unavailable", 1)
 CONTROLLER = Finding(
     CRITICAL, "controllers", "controller 2 is not responding", 1, cause="brokers",
-    short="no further controller may fail",
+    short="the quorum tolerates no further failure",
 )  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def test_the_cause_of_a_partition(
                 partitions("at-min-isr", 5, "brokers"),
             ),
             ["broker 2 is down (broker and controller): 1 partition offline, 2 below min ISR,"
-             " 1,701 under-replicated, no further controller may fail"],
+             " 1,701 under-replicated, the quorum tolerates no further failure"],
         ),
         (
             (DISK, partitions("offline", 3, "", CRITICAL), partitions("offline", 2, "log-dirs")),
@@ -72,6 +72,12 @@ def test_the_cause_of_a_partition(
             (QUORUM, Finding(NOT_CHECKED, "moves", "", 1, cause="quorum", short="reassignments"),
              Finding(NOT_CHECKED, "throttles", "", 1, cause="quorum", short="throttles")),
             ["the metadata quorum is unavailable: reassignments and throttles not checked"],
+        ),
+        (
+            (DOWN, CONTROLLER,
+             Finding(NOT_CHECKED, "moves", "", 1, cause="quorum", short="reassignments")),
+            ["broker 2 is down (broker and controller): leads 12 partitions,"
+             " the quorum tolerates no further failure, reassignments not checked"],
         ),
         (
             (Finding(NOT_CHECKED, "moves", "not checked: x", 1, cause="quorum", short="x"),
