@@ -45,7 +45,7 @@ def test_a_plan_shows_its_figures_below_its_changes() -> None:
     assert text == (
         "partition orders:0: 1,2 -> 2,3\n"
         "\n"
-        "move   1 partition   1 replica to copy   3.0 MiB to move   throttle 500kB/s"
+        "move   1 partition   1 replica to copy   3.0 MiB to copy   throttle 500kB/s"
         "   about 7s\n"
         "\n"
         "BROKER  RACK  REPLICAS  PREFERRED-LEADERS                 BYTES  TO-COPY\n"
