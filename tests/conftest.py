@@ -36,7 +36,11 @@ _EXAMPLES: dict[str, Any] = {
 settings.register_profile("explore", **_EXAMPLES)
 settings.register_profile("fixed", **_EXAMPLES, derandomize=True, database=None)
 settings.load_profile("fixed")
-_SHARING = ("tests/live/audit/", "tests/system/three_brokers/")
+_SHARING = (
+    "live/audit", "system/clients", "system/outages/cluster", "system/outages/five",
+    "system/outages/partitions", "system/outages/records", "system/outages/wire", "system/shell",
+    "system/three_brokers",
+)  # fmt: skip
 # With the default, 700, garbage collections take a third of the time of loading the tests, and a
 # sixth of running most of them.
 gc.set_threshold(100_000, 20, 100)
@@ -72,7 +76,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Files(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            folders = (folder for folder in _SHARING if nodeid.startswith(folder))
+            folders = (folder for folder in _SHARING if nodeid.startswith(f"tests/{folder}/"))
             return next(folders, str(super()._split_scope(nodeid)))
 
     return Files(config, log)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from uuid import uuid4
+
+import pytest
 
 from kafka_shell.admin.cluster import health, quorum
 from kafka_shell.admin.cluster.model import Severity
@@ -18,7 +21,9 @@ from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.cluster import start, status
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import Address
 from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.pool import Pool
 from tests.support.changes import connect
 from tests.support.frozen_process import freeze, thaw
 from tests.support.reassigned_topics import up
@@ -46,6 +51,23 @@ def frozen(sandbox: Sandbox, *brokers: int) -> Iterator[None]:
         for pid in pids:
             thaw(pid or 0)
         wait_until_back(sandbox)
+
+
+@contextmanager
+def silent(sandbox: Sandbox, broker: int = 3) -> Iterator[Sandbox]:
+    """For this process, a broker takes connections and never says a word. Yields the sandbox as it
+    is entered: by the others."""
+    known = Pool.address_of
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as server:
+        there = Address("127.0.0.1", server.getsockname()[1])
+
+        def address_of(pool: Pool, node: int) -> Address | None:
+            return there if node == broker else known(pool, node)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Pool, "address_of", address_of)
+            others = tuple(each for each in sandbox.brokers if each.id != broker)
+            yield replace(sandbox, brokers=others)
 
 
 @contextmanager

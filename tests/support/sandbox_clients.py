@@ -12,6 +12,13 @@ def admin(sandbox: Sandbox, **settings: object) -> KafkaAdminClient:
     return KafkaAdminClient(**{"bootstrap_servers": sandbox.bootstrap} | settings)
 
 
+def brokers(sandbox: Sandbox, bootstrap: str | None = None) -> dict[int, str]:
+    """The racks of the brokers that are not fenced."""
+    with admin(sandbox, bootstrap_servers=bootstrap or sandbox.bootstrap) as client:
+        found = client.describe_cluster()["brokers"]
+        return {b["broker_id"]: b["rack"] for b in found if not b["is_fenced"]}
+
+
 def loggers(client: KafkaAdminClient, broker: str = "1") -> dict[str, str]:
     """The broker's loggers and their levels (DescribeConfigs of resource type 8)."""
     resource = ConfigResource(ConfigResourceType.BROKER_LOGGER, broker)

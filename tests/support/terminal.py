@@ -143,3 +143,19 @@ class Terminal:
             pass
         except pexpect.EOF:
             raise AssertionError(f"the program has ended; the screen is:\n{self.text}") from None
+
+
+Open = Callable[..., Terminal]
+
+
+def top(open_terminal: Open, bootstrap: str, *words: str, **how: object) -> Terminal:
+    terminal = open_terminal("--broker", bootstrap, "top", "--interval", "300ms", *words, **how)
+    terminal.sees("quit", "every 0.3 s")
+    return terminal
+
+
+def cell(terminal: Terminal, name: str, column: int) -> str:
+    """A cell of the row of this name."""
+    row = next((row for row in terminal.rows if row.startswith(name)), "")
+    cells = row.split()
+    return cells[column] if len(cells) > column else ""

@@ -1,7 +1,8 @@
-"""Clusters that tests may kill, stop and reconfigure: each module has its own.
+"""Clusters that tests may kill, stop and reconfigure: each module has its own. Those of `outages`
+borrow one, and must leave it as it was.
 
-`sandbox`, `secure_sandbox` and `old_sandbox` are for tests that only use a broker: modules share
-them, and no test harms them. The modules of `three_brokers` share three brokers in the same way.
+`sandbox` and `old_sandbox` are for tests that only use a broker: modules share them, and no test
+harms them. The modules of `three_brokers` share three brokers in the same way.
 """
 
 from __future__ import annotations
@@ -17,15 +18,11 @@ from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from kafka_shell.wire.connection import Cluster
 from tests.support import reassigned_topics
-from tests.support.brokers import Templates, running
+from tests.support.brokers import running
 from tests.support.changes import connect
 from tests.support.program import Program
 from tests.support.reassigned_topics import Filled
-
-
-@pytest.fixture(scope="session")
-def templates(tmp_path_factory: pytest.TempPathFactory) -> Templates:
-    return Templates(tmp_path_factory.mktemp("templates"))
+from tests.support.terminal import Open, Terminal
 
 
 @pytest.fixture(scope="session")
@@ -34,9 +31,9 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     yield from running(SandboxOptions(tmp_path_factory.mktemp("sandbox"), port=0))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def secure_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """One broker that clients must log in to, which no test harms."""
+    """One broker of the module's own that clients must log in to."""
     yield from running(SandboxOptions(tmp_path_factory.mktemp("secure"), port=0, secure=True))
 
 
@@ -47,25 +44,15 @@ def old_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 
 
 @pytest.fixture(scope="module")
-def own_broker(templates: Templates, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """One broker of the module's own."""
-    yield from templates.running(tmp_path_factory.mktemp("broker"), 1)
+    yield from running(SandboxOptions(tmp_path_factory.mktemp("broker"), port=0))
 
 
 @pytest.fixture(scope="module")
-def three_brokers(
-    templates: Templates, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Sandbox]:
+def three_brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """Three brokers of the module's own, in three racks."""
-    yield from templates.running(tmp_path_factory.mktemp("three"), 3)
-
-
-@pytest.fixture(scope="module")
-def five_brokers(
-    templates: Templates, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Sandbox]:
-    """Five brokers of the module's own, of which brokers 1 to 3 vote, in three racks."""
-    yield from templates.running(tmp_path_factory.mktemp("five"), 5)
+    yield from running(SandboxOptions(tmp_path_factory.mktemp("three"), brokers=3, port=0))
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +107,21 @@ def kafka_on_three(three_brokers: Sandbox, three: Cluster, tmp_path: Path) -> It
 def kafka_on_five(five_brokers: Sandbox, tmp_path: Path) -> Program:
     """The program, with the five brokers as its --broker."""
     return Program(tmp_path / "home", five_brokers.bootstrap)
+
+
+@pytest.fixture
+def open_terminal(tmp_path: Path) -> Iterator[Open]:
+    """Opens shells; each is closed at the end."""
+    opened: list[Terminal] = []
+
+    def open_(*arguments: str, **how: object) -> Terminal:
+        terminal = Terminal(tmp_path, *arguments, **how)  # type: ignore[arg-type]
+        opened.append(terminal)
+        return terminal
+
+    yield open_
+    for terminal in opened:
+        terminal.close()
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from tests.support.waiting import wait_for
 __all__ = ["wire"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """One broker of Kafka 4.3, for clients that follow."""
     folder = tmp_path_factory.mktemp("clients")
@@ -25,7 +25,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
         wipe(folder)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def new_store(box: Sandbox) -> Iterator[Store]:
     # Soon back after the broker was.
     store = Store({"bootstrap_servers": box.bootstrap, "reconnect_backoff_max_ms": 500})

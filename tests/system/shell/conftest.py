@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,27 +13,10 @@ from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import SandboxOptions
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
-from tests.support.terminal import Terminal
-
-Open = Callable[..., Terminal]
+from tests.support.terminal import Open, Terminal
 
 
-@pytest.fixture
-def open_terminal(tmp_path: Path) -> Iterator[Open]:
-    """Opens shells; each is closed at the end."""
-    opened: list[Terminal] = []
-
-    def open_(*arguments: str, **how: object) -> Terminal:
-        terminal = Terminal(tmp_path, *arguments, **how)  # type: ignore[arg-type]
-        opened.append(terminal)
-        return terminal
-
-    yield open_
-    for terminal in opened:
-        terminal.close()
-
-
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A broker of this folder's own: what a screen shows depends on how many topics there are."""
     folder = tmp_path_factory.mktemp("shell")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from kafka_shell.sandbox.process import find_all
+from tests.support.terminal import Open
 from tests.support.waiting import wait_for
-from tests.system.shell.conftest import Open
 
 
 def twins(home: Path) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.system.shell.conftest import Open
+from tests.support.terminal import Open
 
 HUSH = "zebra{}hush"
 _USER = "config-command --alter --entity-type users --entity-name u1"

@@ -22,8 +22,7 @@ from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.outages import frozen
 from tests.support.sandbox_brokers import start_broker, stop_broker
-from tests.support.terminal import Terminal
-from tests.system.shell.conftest import Open
+from tests.support.terminal import Open, Terminal
 
 
 def test_a_key_is_completed_with_its_documentation_altered_and_seen(shell: Terminal) -> None:

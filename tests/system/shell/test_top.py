@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 import signal
-from pathlib import Path
 from threading import Event
 
 import pytest
 
 from kafka_shell.commands.activity.commands import Measurement
-from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.top.session import Sampler
-from tests.support.outages import frozen
 from tests.support.produced_records import fill
-from tests.support.terminal import Terminal
+from tests.support.terminal import Open, top
 from tests.support.waiting import wait_for
-from tests.system.shell.conftest import Open
 
 NARROW, WIDE = {"rows": 15, "columns": 60}, {"rows": 50, "columns": 200}
 ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
-
-
-def top(open_terminal: Open, bootstrap: str, *words: str, **how: object) -> Terminal:
-    terminal = open_terminal("--broker", bootstrap, "top", "--interval", "300ms", *words, **how)
-    terminal.sees("quit", "every 0.3 s")
-    return terminal
-
-
-def cell(terminal: Terminal, name: str, column: int) -> str:
-    """A cell of the row of this name."""
-    row = next((row for row in terminal.rows if row.startswith(name)), "")
-    cells = row.split()
-    return cells[column] if len(cells) > column else ""
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
@@ -177,22 +160,6 @@ def test_the_sampler_rests_while_paused_and_follows_the_view() -> None:
     wait_for("it measures the other view", lambda: asked[-1] == "groups")
     assert delivered[0] == ("topics", Measurement("topics", 1.0, ()))
     sampler.stop()
-
-
-def test_keys_work_while_brokers_hang(
-    open_terminal: Open, three_brokers: Sandbox, tmp_path: Path
-) -> None:
-    terminal = top(open_terminal, three_brokers.bootstrap, "brokers", rows=20, columns=80)
-    terminal.until(lambda: cell(terminal, "3", 1) == "up", "broker 3 up")
-    with frozen(three_brokers, 3):
-        terminal.until(lambda: cell(terminal, "3", 1) == "down", "broker 3 down")
-        terminal.press("tab")
-        terminal.sees("top topics", "RECORDS/S")
-        terminal.type("?")
-        terminal.sees("keys of top")
-        terminal.press("escape")
-        terminal.type("q")
-        assert terminal.ends() == 0
 
 
 def test_a_cluster_that_is_gone_is_said_and_comes_back(open_terminal: Open, bootstrap: str) -> None:

@@ -1,8 +1,9 @@
-"""A cluster without an authorizer has no ACLs."""
+"""A cluster without an authorizer has no ACLs: they are not read, changed, exported or applied."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -59,3 +60,30 @@ def test_verdicts_and_changes_require_authorizer(
     run = open_kafka(*words)
     assert run.status == 1, str(run)
     assert "no authorizer" in run.stderr, str(run)
+
+
+def test_a_cluster_without_an_authorizer_has_no_acls(open_kafka: Program, tmp_path: Path) -> None:
+    def state(text: str) -> str:
+        path = tmp_path / "state.yaml"
+        path.write_text(f"version: 1\n{text}")
+        return str(path)
+
+    open_kafka.ok("create-topic", "t")
+    exported = open_kafka.ok("export")
+    assert "acls" not in exported.stdout and exported.stderr == ""
+    file = state(exported.stdout.removeprefix("version: 1"))
+    assert open_kafka.ok("diff", file).stdout.startswith("no differences")
+    assert open_kafka.ok("apply", file, "--prune").stderr.startswith("nothing to change")
+    file = state("topics: {t: {partitions: 2}}\nacls: {topic t: [allow User:bob Read]}\n")
+    compared = open_kafka("diff", file)
+    assert compared.status == 1
+    assert "partitions: 1 -> 2" in compared.stdout and "1 not compared" in compared.stdout
+    assert "authorizer" in compared.stdout + compared.stderr
+    applied = open_kafka("apply", file)
+    assert applied.status == 1
+    assert "acls cannot be compared with the file" in applied.stderr
+    assert "authorizer" in applied.stderr and "Use --only KINDS" in applied.stderr
+    assert "partitions: 1" in open_kafka.ok("export", "t", "--only", "topics").stdout
+    open_kafka.ok("apply", file, "--only", "topics")
+    only_scope = state("scope: {acls: ['topic *']}\n")
+    assert open_kafka.ok("diff", only_scope).stdout.startswith("no differences")

@@ -12,18 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kafka_shell.sandbox import config
 from kafka_shell.sandbox.cluster import start, wipe
-from kafka_shell.sandbox.config import node_settings
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.session import start_with_data
-from kafka_shell.sandbox.state import Broker, Sandbox, SandboxOptions
+from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support.in_process_shell import Shell
-from tests.support.outages import stopped
 from tests.support.program import Program
 from tests.support.waiting import wait_for
-
-AUTHORIZER = ("authorizer.class.name", "super.users")
 
 
 def _admin(sandbox: Sandbox, home: Path) -> Program:
@@ -572,48 +567,6 @@ def test_a_kind_that_a_cluster_does_not_have(old_sandbox: Sandbox, tmp_path: Pat
     assert compared.status == 1 and "1 not compared" in compared.stdout
 
 
-@pytest.fixture(scope="module")
-def open_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    """A broker without an authorizer."""
-    folder = tmp_path_factory.mktemp("open")
-
-    def without_authorizer(sandbox: Sandbox, broker: Broker) -> dict[str, str]:
-        found = node_settings(sandbox, broker)
-        return {key: value for key, value in found.items() if key not in AUTHORIZER}
-
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(config, "node_settings", without_authorizer)
-            sandbox = start(SandboxOptions(folder, "4.3", 1, port=0))
-        yield Program(tmp_path_factory.mktemp("home"), sandbox.bootstrap)
-    finally:
-        wipe(folder)
-
-
-def test_a_cluster_without_an_authorizer_has_no_acls(
-    open_cluster: Program, state: Callable[[str], str]
-) -> None:
-    open_cluster.ok("create-topic", "t")
-    exported = open_cluster.ok("export")
-    assert "acls" not in exported.stdout and exported.stderr == ""
-    file = state(exported.stdout.removeprefix("version: 1"))
-    assert open_cluster.ok("diff", file).stdout.startswith("no differences")
-    assert open_cluster.ok("apply", file, "--prune").stderr.startswith("nothing to change")
-    file = state("topics: {t: {partitions: 2}}\nacls: {topic t: [allow User:bob Read]}\n")
-    compared = open_cluster("diff", file)
-    assert compared.status == 1
-    assert "partitions: 1 -> 2" in compared.stdout and "1 not compared" in compared.stdout
-    assert "authorizer" in compared.stdout + compared.stderr
-    applied = open_cluster("apply", file)
-    assert applied.status == 1
-    assert "acls cannot be compared with the file" in applied.stderr
-    assert "authorizer" in applied.stderr and "Use --only KINDS" in applied.stderr
-    assert "partitions: 1" in open_cluster.ok("export", "t", "--only", "topics").stdout
-    open_cluster.ok("apply", file, "--only", "topics")
-    only_scope = state("scope: {acls: ['topic *']}\n")
-    assert open_cluster.ok("diff", only_scope).stdout.startswith("no differences")
-
-
 def test_a_profile_is_a_cluster(source: Program, target: Program, tmp_path: Path) -> None:
     config = target.home / "config" / "config.toml"
     other = (source.home / "config" / "config.toml").read_text().split("\n", 1)[1]
@@ -822,94 +775,6 @@ def test_differences_as_csv_are_one_row_each(
         f"topic {name}.new,create,,,1 partition,differs,,",
         f"topic {name},alter,segment.bytes,1073741824,,out of scope,,",
     ]
-
-
-def test_a_stopped_broker_is_not_left_out_of_an_export(
-    three_brokers: Sandbox, tmp_path: Path
-) -> None:
-    three = Program(tmp_path / "home", three_brokers.bootstrap)
-    three.ok("alter-configs", "--broker-id", "3", "log.cleaner.threads=2", "--yes")
-    try:
-        with stopped(three_brokers, 3):
-            run = three("export", "--only", "broker-configs", "--deadline", "30s")
-            assert run.status == 1 and "broker 3" in run.stderr, str(run)
-    finally:
-        three.ok("alter-configs", "--broker-id", "3", "--delete-config", "log.cleaner.threads")
-
-
-def test_replicas_follow_the_file(
-    three_brokers: Sandbox, state: Callable[[str], str], tmp_path: Path, name: str
-) -> None:
-    three = Program(tmp_path / "home", three_brokers.bootstrap)
-    three.ok("create-topic", name, "--replica-assignment", "1,2")
-    try:
-        file = state(f"topics: {{{name}: {{partitions: 2, replication_factor: 3}}}}\n")
-        three.ok("apply", file, "--throttle", "50MB/s", "--wait")
-        assert three("diff", file).status == 0
-        assert three.ok("verify-reassign-partitions").status == 0
-        file = state(f"topics: {{{name}: {{replica_assignment: '3:1,1:2'}}}}\n")
-        refused = three("apply", file)
-        assert refused.status == 1 and "Add --reassign to move them" in refused.stderr
-        three.ok("apply", file, "--reassign", "--wait")
-        exported = three.ok("export", name, "--with-assignments").stdout
-        assert "replica_assignment: 3:1,1:2" in exported
-        assert three.ok("apply", file).stderr == "nothing to change\n"
-    finally:
-        three.ok("delete-topic", name, "--yes")
-
-
-@pytest.mark.parametrize(
-    ("before", "wanted"),
-    [
-        ("1,2", "{partitions: 5, replication_factor: 3}"),
-        ("1:2,2:3", "{partitions: 4, replication_factor: 1}"),
-        ("1,2", "{replica_assignment: '3:1,1:2,2:3'}"),
-        ("1:2:3,2:1:3", "{replica_assignment: '3,1,2,3'}"),
-        ("1,2", "{replica_assignment: '1,2,3:1'}"),
-    ],
-)
-def test_topics_grow_and_move_in_one_apply(
-    three_brokers: Sandbox,
-    state: Callable[[str], str],
-    tmp_path: Path,
-    name: str,
-    before: str,
-    wanted: str,
-) -> None:
-    three = Program(tmp_path / "home", three_brokers.bootstrap)
-    three.ok("create-topic", name, "--replica-assignment", before)
-    try:
-        file = state(f"topics: {{{name}: {wanted}}}\n")
-        if "assignment" in wanted:
-            refused = three("apply", file)
-            assert refused.status == 1 and "Add --reassign to move them" in refused.stderr
-        three.ok("apply", file, "--reassign", "--throttle", "50MB/s", "--wait")
-        assert three("diff", file).status == 0
-        assert three.ok("verify-reassign-partitions").status == 0
-        assert three.ok("apply", file, "--reassign").stderr == "nothing to change\n"
-    finally:
-        three.ok("delete-topic", name, "--yes")
-
-
-def test_the_end_of_a_reassignment_is_no_change_to_undo(
-    three_brokers: Sandbox, tmp_path: Path, name: str
-) -> None:
-    three = Program(tmp_path / "home", three_brokers.bootstrap)
-    three.ok("create-topic", name, "--replica-assignment", "1,2")
-    try:
-        move = ("reassign-partitions", "--topics", name, "--broker-list", "3")
-        three.ok(*move, "--throttle", "1MB/s")
-        moved = three.ok("journal", "--last", "1", "--output", "json").json[0]["id"]
-        wait_for("it is moved", lambda: three("verify-reassign-partitions").stdout.find("3") > 0)
-        three.ok("verify-reassign-partitions", "--finish")
-        run = three("undo")
-        assert run.status == 1 and "there is nothing to undo" in run.stderr
-        assert f"run undo {moved}" in run.stderr
-        assert "a throttle ends with its reassignment" in three.ok("journal").stdout
-        three.ok("undo", moved)
-        three.ok("verify-reassign-partitions", "--finish")
-    finally:
-        three.ok("delete-topic", name, "--yes")
 
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -1,0 +1,106 @@
+"""Two of three controllers hang: known data is shown, nothing is answered from old metadata without
+a word, and no change is made."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin.cluster import quorum
+from kafka_shell.admin.cluster.probes import why_out_of_date
+from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
+from tests.support.changes import make_topic
+from tests.support.outages import frozen
+from tests.support.program import Process, Program, Run
+from tests.support.waiting import applied, wait_for
+
+LOST = "the metadata quorum could not be described"
+
+
+@pytest.fixture(scope="module")
+def lone_broker(three_brokers: Sandbox, three: Cluster) -> Iterator[str]:
+    """The address of the only broker that responds, which has not led the quorum."""
+    leader = quorum.describe(three).leader
+    alive = next(broker for broker in three_brokers.brokers if broker.id != leader)
+    lost = [broker.id for broker in three_brokers.brokers if broker.id != alive.id]
+    make_topic(three, "half-lost", assignment=((alive.id, lost[0]),))
+    applied(three)
+    address = f"127.0.0.1:{alive.ports['PLAINTEXT']}"
+    with frozen(three_brokers, *lost):
+        with Cluster(ConnectionConfig(parse_addresses(address))) as cluster:
+            wait_for("no controller responds", lambda: why_out_of_date(cluster) is not None)
+        yield address
+
+
+def at_once(program: Process, *lines: str) -> list[Run]:
+    """The runs of these lines, which all wait at the same time."""
+    with ThreadPoolExecutor(len(lines)) as pool:
+        return list(pool.map(lambda line: program(*line.split()), lines))
+
+
+def test_commands_show_known_data_and_report_what_is_out_of_date(
+    lone_broker: str, tmp_path: Path
+) -> None:
+    run, listed, *unread = at_once(
+        Process(tmp_path, lone_broker), "health --output json", "cluster-metadata",
+        "describe-quorum", "cluster-metadata --quorum",
+        "describe-topic --under-replicated-partitions", "describe-topic --unavailable-partitions",
+    )  # fmt: skip
+    assert run.status == 1, str(run)
+    told = {(each["severity"], each["check"]): each for each in run.json["findings"]}
+    assert "not responding" in str(told["critical", "brokers"]["summary"])
+    assert "may be out of date" in str(told["critical", "quorum"]["summary"])
+    assert ("not_checked", "moves") in told, "it takes the controller"
+    assert listed.status == 1, str(listed)
+    assert "controller unknown" in listed.stdout and "not read: controller" in listed.stdout
+    for none in unread[:2]:
+        assert none.status == 1, str(none)
+        assert LOST in none.stderr and "health" in none.stderr and not none.stdout, str(none)
+    for none in unread[2:]:
+        assert none.status == 1, str(none)
+        assert "STALE_METADATA" in none.stderr and "no topic matches" not in none.stderr
+
+
+def test_health_names_the_cause_in_a_few_lines(lone_broker: str, tmp_path: Path) -> None:
+    program = Program(tmp_path, lone_broker)
+
+    def told() -> str:
+        run = program("health")
+        assert run.status == 1 and len(run.lines) <= 8, str(run)
+        return run.stdout
+
+    assert "are not responding" in told()
+    wait_for("the quorum is lost", lambda: "the metadata quorum is unavailable" in told())
+
+
+def test_no_active_controller_is_named_and_ctrl_c_changes_nothing(
+    lone_broker: str, tmp_path: Path
+) -> None:
+    line = [sys.executable, "-m", "kafka_shell", "--broker", lone_broker, "create-topic", "t"]
+
+    def begin(*options: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*line, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=Process(tmp_path, lone_broker).environment(),
+        )  # fmt: skip
+
+    complete = ("--partitions", "1", "--replication-factor", "1")
+    with begin() as first, begin(*complete) as second, begin() as stopped:
+        assert stopped.stderr is not None
+        assert stopped.stderr.readline().startswith("waiting for ")
+        stopped.send_signal(signal.SIGINT)
+        _, err = stopped.communicate(timeout=60)
+        assert stopped.returncode == 130 and "interrupted: nothing was changed\n" in err, err
+        for run in (first, second):
+            out, err = run.communicate(timeout=100)
+            assert (run.returncode, out) == (1, ""), err
+            assert "no active controller responds: broker " in err, err
+            assert "has forwarded CreateTopics to it for 10 s" in err, err
