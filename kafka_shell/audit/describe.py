@@ -42,9 +42,9 @@ def _columns(table: Table) -> tuple[AuditColumn, ...]:
     )
 
 
-def explained(control: AuditControl) -> ExplainedControl:
+def explained(control: AuditControl, query: str) -> ExplainedControl:
     """Return a control for a page of its own."""
-    return ExplainedControl(**{name: getattr(control, name) for name in fields(control)})
+    return ExplainedControl(query=query, **{key: getattr(control, key) for key in fields(control)})
 
 
 def controls_of(controls: Iterable[Control]) -> tuple[AuditControl, ...]:

@@ -52,7 +52,9 @@ class AuditControl(Struct, frozen=True):
 
 
 class ExplainedControl(AuditControl, frozen=True):
-    """One control, shown as a page."""
+    """One control, shown as a page with its query."""
+
+    query: str = ""
 
 
 class ControlResult(Struct, frozen=True):

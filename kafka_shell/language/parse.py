@@ -8,6 +8,7 @@ from typing import Any
 from kafka_shell.base.errors import UsageError, did_you_mean, is_one_edit
 from kafka_shell.base.plans import Effect
 from kafka_shell.base.text import quote, short
+from kafka_shell.base.units import some
 from kafka_shell.language import kinds
 from kafka_shell.language.command import (
     CHANGING,
@@ -309,15 +310,12 @@ def _option_hint(name: str, scope: Scope, registry: Sequence[Command]) -> str:
         return f"{name} is an option of commands that change something."
     if name == "--force":
         return "Use --yes to skip the confirmation."
-    near = did_you_mean(name, scope.spellings)
-    owners = [c.name for c in registry if _owns(c, name)]
-    if owners:
-        more = ", ..." if len(owners) > 3 else ""
-        return f"{name} is an option of {', '.join(owners[:3])}{more}" + (
-            f". {near}" if near else ""
-        )
-    if near or name.startswith("--"):
+    if near := did_you_mean(name, scope.spellings):
         return near
+    if owners := [command.name for command in registry if _owns(command, name)]:
+        return f"{name} is an option of {some(owners, 3)}."
+    if name.startswith("--"):
+        return ""
     return f"Put -- before words that start with -: -- {short(name)}"
 
 

@@ -33,8 +33,10 @@ Role = Literal[
     "yaml",
     "xml",
     "properties",
+    "sql",
 ]
-LANGUAGES: tuple[Role, ...] = ("json", "yaml", "xml", "properties")  # colored by output.syntax
+# Colored by output.syntax.
+LANGUAGES: tuple[Role, ...] = ("json", "yaml", "xml", "properties", "sql")
 
 ELLIPSIS = "…"
 

@@ -97,7 +97,7 @@ def request(names: Sequence[str] | None) -> RawRequest:
 
 
 def is_missing(cluster: Cluster, topic: str) -> bool:
-    """Whether a topic certainly does not exist. One that the user may not DESCRIBE may exist.
+    """Whether a topic certainly does not exist. One without DESCRIBE permission may exist.
 
     Metadata does not create topics; FindCoordinator (API key 10) creates those of coordinators.
     """

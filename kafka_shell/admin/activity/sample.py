@@ -261,7 +261,7 @@ _SIZE = struct.Struct(">iqq?")  # partition, bytes, offset lag, future
 class LogSizes:
     """The bytes of the replicas of a broker by topic and partition, and their `total`.
 
-    `refused` is whether the user may not DESCRIBE the cluster; `offline` is the number of log
+    `refused` is whether the user lacks DESCRIBE on the cluster; `offline` is the number of log
     directories with errors.
     """
 

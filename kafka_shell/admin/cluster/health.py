@@ -395,7 +395,7 @@ def _log_dirs(cluster: Cluster, given: CheckInput) -> Found:
 def _invisible(
     cluster: Cluster, given: CheckInput, described: Results[int, tuple[LogDir, ...]]
 ) -> Found:
-    """Topics and groups that the principal may not DESCRIBE: responses leave them out silently."""
+    """Topics and groups without DESCRIBE permission: responses leave them out silently."""
     topics = given.metadata
     denied = [each for each in described.failures.values() if each.code in AUTHORIZATION]
     unseen = not len(topics) and any(each.replicas for dirs in described for each in dirs)

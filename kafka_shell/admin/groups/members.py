@@ -97,8 +97,8 @@ def _deleted(group: Group) -> list[tuple[Resource, str]]:
 
 
 def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
-    """Delete groups with their offsets (API key 42). A group with members is refused, as is one
-    that does not exist. Not checked: offsets in topics that the login may not DESCRIBE."""
+    """Delete groups with their offsets (API key 42). A group with members is rejected, as is one
+    that does not exist. Not checked: offsets in topics without DESCRIBE permission."""
     deleted, refused = _deletable(cluster, names)
     unseen = group_offsets.hidden(cluster) if deleted else None
     return Plan(

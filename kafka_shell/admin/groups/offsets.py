@@ -121,8 +121,8 @@ def _read_shared(row: Any) -> Iterator[tuple[TopicPartition, Committed]]:
 
 
 def hidden(cluster: Cluster) -> NotChecked | None:
-    """That the offsets of groups may be incomplete, and why: brokers leave out those in topics that
-    the login may not DESCRIBE. None if it may DESCRIBE topics of any name. One request."""
+    """That the offsets of groups may be incomplete, and why: brokers leave out those in topics
+    without DESCRIBE permission. None with DESCRIBE on topics of any name. One request."""
     why = may_be_hidden(cluster)
     return (
         None if why is None else not_checked("offsets in topics without DESCRIBE permission", why)

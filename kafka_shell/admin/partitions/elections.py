@@ -109,7 +109,9 @@ def misplaced(cluster: Cluster) -> Found:
 def _scan(cluster: Cluster) -> MetadataScan:
     found = scan(cluster)
     if not found.names:
-        raise ShellError("no topics visible (requires DESCRIBE)", code="no-match")
+        raise ShellError(
+            "no topics (topics without DESCRIBE permission are hidden)", code="no-match"
+        )
     return found
 
 

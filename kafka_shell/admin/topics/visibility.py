@@ -26,9 +26,9 @@ def hidden(cluster: Cluster, visible: Container[str]) -> dict[str, Failure]:
     """Why topics may be missing in a list of all, by `topic NAME`, or by HIDDEN if their names are
     not known. Empty if none is hidden, or if the broker does not report rights (KIP-430).
 
-    Metadata contains only topics that the login may DESCRIBE; log directories (API key 35), which
-    require DESCRIBE on the cluster, contain all. They are not read for a login that may alter the
-    cluster and DESCRIBE topics of any name.
+    Metadata contains only topics with DESCRIBE permission; log directories (API key 35), which
+    require DESCRIBE on the cluster, contain all. They are not read for a login with ALTER on the
+    cluster and DESCRIBE on topics of any name.
     """
     allowed = rights.on_cluster(cluster)
     if allowed is None:
@@ -52,10 +52,10 @@ def hidden(cluster: Cluster, visible: Container[str]) -> dict[str, Failure]:
 
 
 def may_be_hidden(cluster: Cluster) -> Failure | None:
-    """Why topics may be hidden from the login, or None if it may DESCRIBE topics of any name.
+    """Why topics may be hidden from the login, or None with DESCRIBE on topics of any name.
 
     Asks for the metadata of a topic that does not exist (API key 3), which does not create it: only
-    a login that may DESCRIBE this name is told that it does not. If the request fails, topics may
+    a login with DESCRIBE on this name is told that it does not. If the request fails, topics may
     be hidden. ACLs that deny DESCRIBE on some topics are not noticed.
     """
     name = f"{uuid4()}.kafka-shell"  # no ACL for a prefix applies to it

@@ -44,7 +44,7 @@ def list_transactions(
     longer_than_ms: int | None = None,
     pattern: str | None = None,
 ) -> Results[int, tuple[TransactionListing, ...]]:
-    """The transactional IDs by coordinator (API key 66), as far as the caller may DESCRIBE them.
+    """The transactional IDs by coordinator (API key 66), those with DESCRIBE permission.
 
     `longer_than_ms` (Kafka 3.8) selects transactions that are open longer; `pattern` (4.1) is a
     regular expression that matches whole IDs. Raises ShellError for an unknown state.
@@ -83,8 +83,8 @@ def describe(
 ) -> Results[str, Transaction]:
     """The transactional IDs with their current transactions, or why one cannot be described.
 
-    Sends one request to each coordinator, all at once. Brokers leave out partitions of topics that
-    the caller may not DESCRIBE.
+    Sends one request to each coordinator, all at once. Brokers leave out partitions of topics
+    without DESCRIBE permission.
     """
 
     def ask(some: Sequence[str], found: Results[str, Transaction]) -> list[str]:

@@ -156,7 +156,7 @@ def _once(view: str, context: Context, interval: float) -> Results[Resource, obj
     found = meter.measure(view)
     missing = {**first.failures, **found.failures}  # rates need both
     if not found.rows and not missing:
-        return NoRows(f"no {view} visible (requires DESCRIBE)")
+        return NoRows(f"no {view} ({view} without DESCRIBE permission are hidden)")
     rows = sorted(found.rows, key=_least_active, reverse=True) if view == TOPICS else found.rows
     kind, key = view.removesuffix("s"), "id" if view == BROKERS else "name"
     keyed: dict[Resource, object] = {Resource(kind, str(getattr(row, key))): row for row in rows}

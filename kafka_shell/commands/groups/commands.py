@@ -44,17 +44,17 @@ def list_groups(invocation: Invocation, context: Context) -> object:
 
     types = [GroupType(each) for each in invocation["type"]]
     found = groups.list_groups(context.cluster, invocation["state"], types)
-    names = select.listed(invocation["groups"], list(found.values), "group", context)
-    rows = [] if isinstance(names, NoRows) else [found[name] for name in names]
-    listing = Listing(rows, long=invocation["long"])
-    if found.failures:  # of each broker that did not respond
+    words, known = invocation["groups"], list(found.values)
+    names = kinds.select(words or ("*",), known).names
+    listing = Listing([found[name] for name in names], long=invocation["long"])
+    if found.failures:  # of brokers that did not respond, and may have the groups that are named
         return Results({Resource("group"): listing}, _by_resource(found).failures)
-    if isinstance(names, NoRows):
-        return names
-    if not found.values:
+    if isinstance(none := select.listed(words, known, "group", context), NoRows):
+        return none
+    if not known:
         filters = [*invocation["type"], *invocation["state"]]
         matching = f" of type or state {' or '.join(filters)}" if filters else ""
-        return NoRows(f"no groups{matching} visible (requires DESCRIBE)")
+        return NoRows(f"no groups{matching} (groups without DESCRIBE permission are hidden)")
     return listing
 
 

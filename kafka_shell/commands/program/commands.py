@@ -317,8 +317,8 @@ COMMANDS = (
             Argument("name", kinds.CHOICE, "The setting.", required=False, choices=tuple(SETTINGS)),
             Argument("value", _VALUE, "Its new value.", required=False),
         ),
-        description="pager is off, or the number of screens above which output is paged (2).\n"
-        "refresh is off, or how often an idle prompt reads the cluster, for example 10s.",
+        description="pager is off, or the number of screens above which output is paged (default:"
+        " 2).\nrefresh is off, or how often an idle prompt reads the cluster, for example 10s.",
         examples=(Example("set", "show all settings and their sources"),),
     ),
     Command(

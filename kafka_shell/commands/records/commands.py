@@ -67,7 +67,7 @@ def list_offsets(
     if invocation["exclude-internal"]:
         partitions = _without_internal(cluster, partitions)
     if not partitions and chosen.ok:
-        return NoRows("no partitions visible (requires DESCRIBE)")
+        return NoRows("no partitions (topics without DESCRIBE permission are hidden)")
     committed = invocation["isolation"] == READ_COMMITTED
     if invocation["time"] is None:
         ranges = offsets.ranges(cluster, partitions, committed=committed)

@@ -37,7 +37,7 @@ def controls(
         raise
     found = describe.controls_of(chosen)
     one = len(found) == 1 and [word.upper() for word in words] == [found[0].control]
-    return describe.explained(found[0]) if one else found
+    return describe.explained(found[0], chosen[0].sql) if one else found
 
 
 def test_controls(invocation: Invocation, context: Context) -> ControlTests:

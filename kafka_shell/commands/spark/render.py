@@ -190,8 +190,8 @@ def _risk(risk: str) -> Text:
     return text(risk, _RISK_ROLES.get(risk, ""))
 
 
-def control_page(control: AuditControl, width: int | None) -> Iterator[Text]:
-    """One control: what is at risk, where the rule is from, and what it reads."""
+def control_page(control: ExplainedControl, width: int | None) -> Iterator[Text]:
+    """One control: what is at risk, where the rule is from, what it reads, and its query."""
     yield from summary(
         width,
         text(control.control, "name") + " " + text(control.title, "heading"),
@@ -211,6 +211,7 @@ def control_page(control: AuditControl, width: int | None) -> Iterator[Text]:
     for name, value in facts.items():
         if value:
             yield from hang(pad(text(name, "key"), 12) + value, width, 12)
+    yield from (Text(), *(text(line, "sql") for line in control.query.splitlines()))
 
 
 def _grouped(

@@ -317,10 +317,11 @@ COMMANDS: tuple[Command, ...] = (
         search=("drift", "compare", "state"),
         description=(
             "A profile name selects that cluster, - is standard input, and any other argument is a"
-            " file. If NAME is both, write ./NAME for the file. With one argument, the differences"
-            " are what apply --prune would change on this cluster. Resources that exist only on the"
-            " cluster are differences within the scope of the file, and are listed below the"
-            " differences if the file names them. The exit status is 0 if nothing differs, and 1 if"
+            " file. If an argument is both a profile and a file, write ./NAME for the file. With"
+            " one argument, the differences are what apply --prune would change on this cluster."
+            " Resources and configs that exist only on the cluster are differences if the scope of"
+            " the file selects them. Outside the scope, additional configs of resources in the file"
+            " are listed below the differences. The exit status is 0 if nothing differs, and 1 if"
             " something does or could not be compared."
         ),
         examples=(
@@ -339,7 +340,7 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             _ONLY,
             Option("--prune", kinds.FLAG,
-                   "Delete what is only on the cluster and within the scope of the file."),
+                   "Delete what is within the scope of the file, and not in the file."),
             Option("--reassign", kinds.FLAG, "Move replicas to the file's replica_assignment."),
             THROTTLE,
             WAIT,
@@ -347,12 +348,11 @@ COMMANDS: tuple[Command, ...] = (
         search=("state", "yaml", "sync", "gitops", "declarative"),
         description=(
             "The file - is standard input. Applying a file again changes nothing; an interrupted"
-            " apply continues when it is run again. Nothing is sent if any item is refused. What"
-            " the file does not mention stays. With --prune, everything within the scope of the"
-            " file that it does not mention is deleted, including other configs of resources in"
-            " the file. A changed replication factor moves replicas, with --throttle"
-            " and --wait as in reassign-partitions; a topic that gets more partitions at the same"
-            " time gets them first."
+            " apply continues when it is run again. Nothing is sent if any item is rejected."
+            " Resources and configs that the file does not mention stay; --prune deletes those"
+            " within the scope of the file. A changed replication factor moves replicas, with"
+            " --throttle and --wait as in reassign-partitions; a topic that gets more partitions at"
+            " the same time gets them first."
         ),
         examples=(
             Example("apply payments.yaml --dry-run", "show what would change"),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kafka_shell.wire.metadata_scan import MetadataScan
 
 _EXCLUDE_INTERNAL = Option("--exclude-internal", kinds.FLAG, "Exclude internal topics.")
-_NO_TOPIC = NoRows("no topics visible (requires DESCRIBE)")
+_NO_TOPIC = NoRows("no topics (topics without DESCRIBE permission are hidden)")
 _UNREAD = "reassignments could not be read, so replicas that are being added count as out of sync"
 _REASSIGNMENTS = Resource("reassignments", "of the cluster")
 _FILTERS = (

@@ -96,7 +96,7 @@ def list_transactions(
     if missing := transactions.without_coordinator(context.cluster):
         failures[Resource("transactions")] = missing
     if not failures and not any(found):
-        return NoRows("no transactions visible (requires DESCRIBE)")
+        return NoRows("no transactions (IDs without DESCRIBE permission are hidden)")
     return Results(found.values, failures)  # type: ignore[arg-type]
 
 

@@ -177,7 +177,7 @@ def _nothing(state: TopState) -> str:
         return "" if state.error else "measuring"
     if state.filter:
         return f"no {state.view} match the filter"
-    return f"no {state.view} visible (requires DESCRIBE)"
+    return f"no {state.view} ({state.view} without DESCRIBE permission are hidden)"
 
 
 # -- the last line, and a page ---------------------------------------------------------------------
