@@ -146,7 +146,8 @@ def _run(command: Sequence[str], program: dict[str, Any], context: Context) -> S
         return _prompt(context)
     from kafka_shell.run.script import run_stdin
 
-    return run_stdin(sys.stdin.buffer, context, keep_going=bool(program.get("keep-going")))
+    keep_going, check = bool(program.get("keep-going")), bool(program.get("check"))
+    return run_stdin(sys.stdin.buffer, context, keep_going=keep_going, check=check)
 
 
 def _prompt(context: Context) -> Status:

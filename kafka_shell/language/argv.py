@@ -45,7 +45,7 @@ PASTED = re.compile(
 
 _PREFIX = re.compile(r"(?:.*/)?(?:sudo|doas|env)|[A-Za-z_]\w*=.*", re.DOTALL)
 _OF_SANDBOX = (*(bare(option.name) for option in SANDBOX), "keep")
-_WITHOUT_COMMAND = ("shell", "keep-going", "version", "completion")
+_WITHOUT_COMMAND = ("shell", "keep-going", "check", "version", "completion")
 
 
 def without_prefix(words: tuple[Word, ...]) -> tuple[Word, ...]:

@@ -220,6 +220,7 @@ PROGRAM = (
     Option("--sandbox", kinds.FLAG, "Use a Kafka cluster on this machine; starts it if necessary."),
     Option("--keep", kinds.FLAG, "Keep the sandbox running at exit."),
     Option("--keep-going", kinds.FLAG, "Continue a script after a failed line."),
+    Option("--check", kinds.FLAG, "Check the syntax of a script and run nothing."),
     Option("--version", kinds.FLAG, "Print the version."),
     Option("--completion", kinds.CHOICE, "Print a completion script.",
            choices=("bash", "zsh", "fish")),

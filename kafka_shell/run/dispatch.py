@@ -41,13 +41,7 @@ def run_text(text: str, context: Context, *, origin: str = "", keep_going: bool 
     which case the highest status wins.
     """
     try:
-        lines = [line for line in commands(text) if not line.empty]
-        for line in lines:
-            _check_allowed(line, context)
-        parts = [
-            (line, None if line.shell is not None else _parse(line, text, context))
-            for line in lines
-        ]
+        parts = _parts(text, context)
     except ShellError as error:
         return report_error(error, context, text=text, origin=origin)
     status = worst = Status.OK
@@ -57,6 +51,26 @@ def run_text(text: str, context: Context, *, origin: str = "", keep_going: bool 
         if stops(status, context) or (status and origin and not keep_going):
             break
     return worst if origin else status
+
+
+def check_text(text: str, context: Context, *, origin: str) -> Status:
+    """Parse a line of a script without running it."""
+    try:
+        _parts(text, context)
+    except ShellError as error:
+        return report_error(error, context, text=text, origin=origin)
+    finally:
+        context.script.notes.clear()
+    return Status.OK
+
+
+def _parts(text: str, context: Context) -> list[_Part]:
+    lines = [line for line in commands(text) if not line.empty]
+    for line in lines:
+        _check_allowed(line, context)
+    return [
+        (line, None if line.shell is not None else _parse(line, text, context)) for line in lines
+    ]
 
 
 def is_valid(text: str) -> bool:

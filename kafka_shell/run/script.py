@@ -10,7 +10,7 @@ from kafka_shell.base.errors import ShellError, Status, UsageError
 from kafka_shell.base.units import counted
 from kafka_shell.context import Context
 from kafka_shell.language.tokens import logical_lines
-from kafka_shell.run.dispatch import run_text, stops
+from kafka_shell.run.dispatch import check_text, run_text, stops
 from kafka_shell.run.reporting import report_error
 
 MAX_LINE_BYTES = 1 << 20
@@ -26,13 +26,28 @@ class _Unreadable(UsageError):
 
 
 def run_script(
-    stream: BinaryIO, context: Context, *, name: str, keep_going: bool = False
+    stream: BinaryIO,
+    context: Context,
+    *,
+    name: str,
+    keep_going: bool = False,
+    check: bool = False,
 ) -> Status:
     """Run lines in order and return the status of the failed line, if any.
 
-    The first failure stops the script, unless `keep_going`: then the highest status is returned.
-    Errors contain `name` and the line number. `exit` ends the script and those that run it.
+    All lines of a file, though not of a pipe, are parsed before the first one runs; with `check`
+    none runs. The first failure stops the script, unless `keep_going`: then wrong lines fail like
+    others, and the highest status is returned. Errors contain `name` and the line number. `exit`
+    ends the script and those that run it.
     """
+    if check or (stream.seekable() and not keep_going):
+        begin = 0 if check else stream.tell()
+        status = _check(stream, context, name)
+        if status and not check:
+            context.err.write(f"no line of {name} was run\n")
+        if status or check:
+            return status
+        stream.seek(begin)
     worst, failed, ran = Status.OK, 0, 0
     try:
         for number, text in logical_lines(_decoded(stream, name)):
@@ -50,8 +65,24 @@ def run_script(
     return worst
 
 
+def _check(stream: BinaryIO, context: Context, name: str) -> Status:
+    """Parse all lines."""
+    status = Status.OK
+    try:
+        for number, text in logical_lines(_decoded(stream, name)):
+            status = max(status, check_text(text, context, origin=f"{name}:{number}"))
+    except _Unreadable as error:
+        return max(status, report_error(error, context, origin=error.place))
+    return status
+
+
 def run_file(
-    path: Path, context: Context, *, keep_going: bool = False, generated: bool = False
+    path: Path,
+    context: Context,
+    *,
+    keep_going: bool = False,
+    generated: bool = False,
+    check: bool = False,
 ) -> Status:
     """Run the lines of a file. Raises ShellError if the file is already running.
 
@@ -74,16 +105,18 @@ def run_file(
         saved = context.script.generated
         context.script.generated = saved or generated
         try:
-            return run_script(file, context, name=str(path), keep_going=keep_going)
+            return run_script(file, context, name=str(path), keep_going=keep_going, check=check)
         finally:
             context.script.generated = saved
             files.pop()
 
 
-def run_stdin(stream: BinaryIO, context: Context, *, keep_going: bool = False) -> Status:
+def run_stdin(
+    stream: BinaryIO, context: Context, *, keep_going: bool = False, check: bool = False
+) -> Status:
     """Run the lines of standard input."""
     context.script.from_stdin = True
-    return run_script(stream, context, name="stdin", keep_going=keep_going)
+    return run_script(stream, context, name="stdin", keep_going=keep_going, check=check)
 
 
 def _decoded(stream: BinaryIO, name: str) -> Iterator[str]:

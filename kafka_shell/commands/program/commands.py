@@ -115,6 +115,7 @@ def source(invocation: Invocation, context: Context) -> Status:
         context,
         keep_going=invocation["keep-going"],
         generated=invocation["generated"],
+        check=invocation["check"],
     )
 
 
@@ -281,6 +282,7 @@ COMMANDS = (
             Option("--keep-going", kinds.FLAG, "Continue after a command fails."),
             Option("--generated", kinds.FLAG,
                    "Accept plain commands only: refuse !, pipes, redirects and source."),
+            Option("--check", kinds.FLAG, "Check the syntax and run nothing."),
         ),
         search=("script", "run"),
     ),

@@ -21,7 +21,7 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.run.dispatch import _with_defaults
 from kafka_shell.sandbox.state import Sandbox
-from tests.support.program import Program, Run
+from tests.support.program import Process, Program, Run
 from tests.support.scripts import Script
 
 
@@ -40,8 +40,8 @@ def script(request: pytest.FixtureRequest, kafka: Program, tmp_path: Path) -> Sc
         if request.param == "stdin":
             return kafka(*options, stdin=raw)
         path.write_bytes(raw)
-        keep = [option for option in options if option == "--keep-going"]
-        rest = [option for option in options if option != "--keep-going"]
+        keep = [option for option in options if option in ("--keep-going", "--check")]
+        rest = [option for option in options if option not in keep]
         return kafka(*rest, "source", str(path), *keep)
 
     run.place = "stdin" if request.param == "stdin" else str(path)  # type: ignore[attr-defined]
@@ -168,12 +168,33 @@ def test_a_line_may_go_to_another_cluster(script: Script, topic: str) -> None:
     assert run.lines == [topic], "the next line is at home again"
 
 
-def test_the_first_failure_stops_it(script: Script, topic: str) -> None:
-    run = script(f"list-topics {topic}\n\n# here\nlist-topicz\nlist-topics {topic}\n")
-    assert run.status == 2, str(run)
-    assert run.lines == [topic]
-    assert run.stderr.splitlines()[0].startswith(f"{place(script)}:4: error: unknown command")
+def test_all_lines_are_checked_before_the_first_one_runs(script: Script, topic: str) -> None:
+    run = script(f"list-topics {topic}\n\n# here\nlist-topicz\nlist-topics && lag --nope\n")
+    assert (run.status, run.stdout) == (2, ""), str(run)
+    assert run.stderr.startswith(f"{place(script)}:4: error: unknown command")
     assert "list-topics" in run.stderr, "the near miss"
+    assert f"{place(script)}:5: error: unknown option '--nope'" in run.stderr
+    assert run.stderr.splitlines()[-1] == f"no line of {place(script)} was run"
+
+
+def test_lines_of_a_pipe_run_as_they_come(kafka: Program, topic: str) -> None:
+    text = f"list-topics {topic}\nlist-topicz\n"
+    run = Process(kafka.home, kafka.broker)(stdin=text)
+    assert (run.status, run.lines) == (2, [topic]), str(run)
+
+
+def test_check_runs_nothing(script: Script, topic: str) -> None:
+    assert script(f"!echo no\nlist-topics {topic}\n", "--check").stdout == ""
+    run = script("list-topics\nlist-topics --nope\n", "--check")
+    assert (run.status, run.stdout) == (2, ""), str(run)
+    assert run.stderr.startswith(f"{place(script)}:2: error: unknown option '--nope'")
+
+
+def test_the_first_failure_stops_it(script: Script, topic: str) -> None:
+    run = script(f"list-topics {topic}\n\n# here\ndescribe-topic no-such\nlist-topics {topic}\n")
+    assert run.status == 1, str(run)
+    assert run.lines == [topic]
+    assert f"{place(script)}:4: error: command exited with status 1: describe" in run.stderr
 
 
 def test_partial_failures_are_reported_with_their_location(script: Script, topic: str) -> None:
@@ -225,7 +246,7 @@ def test_an_error_names_the_first_line_of_a_long_one(script: Script) -> None:
 def test_a_quote_that_is_never_closed(script: Script, topic: str) -> None:
     run = script(f"list-topics {topic}\ndescribe-topic 'abc\nlist-topics {topic}\n")
     assert run.status == 2, str(run)
-    assert run.lines == [topic], "what stands before it is done"
+    assert run.stdout == ""
     assert run.stderr.startswith(f"{place(script)}:2: error: unclosed quote")
 
 
@@ -277,7 +298,7 @@ def test_exit_ends_it(script: Script, topic: str, tmp_path: Path) -> None:
 
 
 def test_nothing_is_asked(script: Script, topic: str) -> None:
-    run = script(f"delete-topic {topic}\ny\n")
+    run = script(f"delete-topic {topic}\nlist-topics {topic}\n")
     assert run.status == 2, str(run)
     assert "--yes" in run.stderr
     assert "nothing was changed" in run.stderr
@@ -292,12 +313,12 @@ def test_the_script_is_no_answer_to_a_program_it_runs(kafka: Program, topic: str
 
 
 def test_a_file_runs_another(script: Script, topic: str, tmp_path: Path) -> None:
-    (tmp_path / "inner").write_text(f"list-topics {topic}\nlist-topics --nope\n")
+    (tmp_path / "inner").write_text(f"list-topics {topic}\ndescribe-topic no-such\n")
     run = script(f"# one\nsource {tmp_path}/inner\nlist-topics {topic}\n")
-    assert run.status == 2, str(run)
+    assert run.status == 1, str(run)
     assert run.lines == [topic]
-    assert run.stderr.startswith(f"{tmp_path}/inner:2: error: unknown option ")
-    assert f"{place(script)}:2: error: command exited with status 2: source" in run.stderr
+    assert f"{tmp_path}/inner:2: error: command exited with status 1: describe" in run.stderr
+    assert f"{place(script)}:2: error: command exited with status 1: source" in run.stderr
 
 
 def test_a_file_that_runs_itself(kafka: Program, tmp_path: Path) -> None:
