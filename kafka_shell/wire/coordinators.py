@@ -17,7 +17,11 @@ from kafka_shell.base.structs import Resource
 from kafka_shell.base.text import named
 from kafka_shell.base.waits import FAILOVER_S
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.error_codes import COORDINATOR_NOT_AVAILABLE, TOPIC_AUTHORIZATION_FAILED
+from kafka_shell.wire.error_codes import (
+    COORDINATOR_NOT_AVAILABLE,
+    GROUP_ID_NOT_FOUND,
+    TOPIC_AUTHORIZATION_FAILED,
+)
 from kafka_shell.wire.failures import COORDINATION, failure
 from kafka_shell.wire.metadata_scan import is_missing, scan
 from kafka_shell.wire.requests import Call, CoordinatorKind, Node
@@ -212,7 +216,7 @@ def _rows(api: GroupApi, groups: Sequence[str], response: Any) -> dict[str, Any]
 def not_found(name: str) -> Failure:
     """The failure of a group that does not exist, whatever its type."""
     message = f"group {named(name)} does not exist"
-    return Failure("GROUP_ID_NOT_FOUND", message, 69, see=Resource("group"))
+    return failure(GROUP_ID_NOT_FOUND, text=message, see=Resource("group"))
 
 
 def _is_retriable(row: Any) -> bool:

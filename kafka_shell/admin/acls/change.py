@@ -28,6 +28,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.units import times
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import INVALID_REQUEST, RESOURCE_NOT_FOUND
+from kafka_shell.wire.failures import failure
 from kafka_shell.wire.requests import CONTROLLER
 from kafka_shell.wire.rounds import MANY, in_requests
 
@@ -169,9 +170,7 @@ def plan_delete(
     for each, found in zip(requested, describe_each(cluster, requested), strict=True):
         wanted.update(dict.fromkeys(binding for binding in found if binding not in kept))
         if not found:
-            refused[Resource("acl", str(each))] = Failure(
-                "RESOURCE_NOT_FOUND", _no_match(each), RESOURCE_NOT_FOUND
-            )
+            refused[Resource("acl", str(each))] = failure(RESOURCE_NOT_FOUND, text=_no_match(each))
     unknown = [binding for binding in wanted if _is_incomplete(binding)]
     for binding in unknown:
         del wanted[binding]
@@ -186,12 +185,12 @@ def plan_delete(
 
 
 def _delete_failure(about: str, row: Any) -> Failure | None:
-    failure = _create_failure(about, row)
-    if failure is not None:
-        return failure
+    why = _create_failure(about, row)
+    if why is not None:
+        return why
     if not row.matching_acls:
         message = f"{about}: the controller did not find this ACL"
-        return Failure("RESOURCE_NOT_FOUND", message, RESOURCE_NOT_FOUND, see=Resource("acl"))
+        return failure(RESOURCE_NOT_FOUND, text=message, see=Resource("acl"))
     # The filter succeeded; the deletion of what it found may still have failed.
     return next(filter(None, (_create_failure(about, acl) for acl in row.matching_acls)), None)
 
@@ -215,4 +214,4 @@ def _create_failure(about: str, row: Any) -> Failure | None:
 
 
 def _invalid(message: str) -> Failure:
-    return Failure("INVALID_REQUEST", message, INVALID_REQUEST)
+    return failure(INVALID_REQUEST, text=message)

@@ -298,8 +298,7 @@ def plan_update(
 def _unknown(name: str, known: Sequence[str]) -> Failure:
     message = f"brokers do not support a feature {name}"
     hint = did_you_mean(name, known)
-    return Failure("INVALID_UPDATE_VERSION", message, INVALID_UPDATE_VERSION, hint,
-                   Resource("feature"))  # fmt: skip
+    return failure(INVALID_UPDATE_VERSION, text=message, hint=hint, see=Resource("feature"))
 
 
 def _warnings(now: Features, down: Sequence[str], unsafe: bool) -> Iterable[str]:

@@ -334,12 +334,11 @@ def _voter_to_remove(quorum: Quorum, voter: Voter) -> Voter | Failure:
     return _voter(found[0])
 
 
-def _no_voter(voter: Voter, failure: str) -> Failure:
+def _no_voter(voter: Voter, why: str) -> Failure:
     directory = f" with directory ID {voter.directory_id}" if voter.directory_id else ""
-    return Failure(
-        "VOTER_NOT_FOUND",
-        f"voter {voter.id}{directory} does not exist: {failure}",
+    return failure(
         VOTER_NOT_FOUND,
+        text=f"voter {voter.id}{directory} does not exist: {why}",
         see=Resource("voter"),
     )
 
@@ -347,10 +346,8 @@ def _no_voter(voter: Voter, failure: str) -> Failure:
 def _voter_to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Voter | Failure:
     """The voter with its missing parts, as known to the quorum."""
     if any(each.id == voter.id for each in quorum.voters) and voter.id not in replaced:
-        return Failure(
-            "DUPLICATE_VOTER", f"controller {voter.id} is already a voter", DUPLICATE_VOTER,
-            see=Resource("voter"),
-        )  # fmt: skip
+        text = f"controller {voter.id} is already a voter"
+        return failure(DUPLICATE_VOTER, text=text, see=Resource("voter"))
     directory = voter.directory_id
     if not directory:
         known = {r.directory_id for r in quorum.replicas if r.id == voter.id and not r.votes}
@@ -441,21 +438,19 @@ def _warnings(quorum: Quorum, steps: Sequence[AddVoter | RemoveVoter]) -> Iterab
         yield f"{voters} left{behind}: the quorum then tolerates {tolerated}"
 
 
-_LAST = Failure(
-    "INVALID_REQUEST",
-    "the last voter of the quorum cannot be removed",
+_LAST = failure(
     INVALID_REQUEST,
-    "Add another voter first, as ID@HOST:PORT.",
-    Resource("voter"),
+    text="the last voter of the quorum cannot be removed",
+    hint="Add another voter first, as ID@HOST:PORT.",
+    see=Resource("voter"),
 )
 
 
-_STATIC = Failure(
-    "UNSUPPORTED_VERSION",
-    "the quorum of this cluster is static (kraft.version is 0)",
+_STATIC = failure(
     UNSUPPORTED_VERSION,
-    "Set the feature kraft.version to 1 first.",
-    Resource("feature"),
+    text="the quorum of this cluster is static (kraft.version is 0)",
+    hint="Set the feature kraft.version to 1 first.",
+    see=Resource("feature"),
 )
 
 

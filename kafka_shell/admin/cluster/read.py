@@ -23,6 +23,8 @@ from kafka_shell.base.units import some
 from kafka_shell.base.waits import CONTROLLER_S, PART_S, PROBE_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
+from kafka_shell.wire.error_codes import BROKER_NOT_AVAILABLE
+from kafka_shell.wire.failures import failure
 from kafka_shell.wire.metadata_scan import MetadataScan
 from kafka_shell.wire.model import Broker
 
@@ -191,7 +193,7 @@ def _unread(known: Brokers, broker: Broker) -> Failure | None:
     if broker.id in known.silent:
         return known.silent[broker.id]
     if broker.state != "up":
-        return Failure("BROKER_NOT_AVAILABLE", f"broker {broker.id} is {broker.state}", 8)
+        return failure(BROKER_NOT_AVAILABLE, text=f"broker {broker.id} is {broker.state}")
     return None
 
 

@@ -14,7 +14,7 @@ from kafka_shell.base.units import counted, some
 from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import BROKER_ID_NOT_REGISTERED, INVALID_REQUEST
-from kafka_shell.wire.failures import as_error
+from kafka_shell.wire.failures import as_error, failure
 from kafka_shell.wire.model import Partition
 from kafka_shell.wire.requests import CONTROLLER, Call
 
@@ -69,19 +69,17 @@ def plan_unregister(cluster: Cluster, brokers: Iterable[int]) -> Plan:
 
 def _refusal(cluster: Cluster, broker: int) -> Failure | None:
     if any(each.id == broker for each in cluster.brokers(refresh=True)):
-        return Failure(
-            "INVALID_REQUEST",
-            f"broker {broker} is running",
+        return failure(
             INVALID_REQUEST,
-            "Stop it first. Only unregister brokers that are permanently down.",
+            text=f"broker {broker} is running",
+            hint="Stop it first. Only unregister brokers that are permanently down.",
         )
     known = registered(cluster)
     if known is not None and broker not in known:
-        return Failure(
-            "BROKER_ID_NOT_REGISTERED",
-            f"broker {broker} is not registered",
+        return failure(
             BROKER_ID_NOT_REGISTERED,
-            f"Registered brokers: {', '.join(map(str, sorted(known)))}.",
+            text=f"broker {broker} is not registered",
+            hint=f"Registered brokers: {', '.join(map(str, sorted(known)))}.",
         )
     return None
 

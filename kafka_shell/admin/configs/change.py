@@ -48,7 +48,7 @@ from kafka_shell.base.units import same_value
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.endpoint import Address
 from kafka_shell.wire.error_codes import INVALID_REQUEST
-from kafka_shell.wire.failures import as_error
+from kafka_shell.wire.failures import as_error, failure
 from kafka_shell.wire.rounds import in_requests
 
 # What an alteration of configs changes: each value before and after it.
@@ -479,7 +479,7 @@ def plan_delete(cluster: Cluster, brokers: Sequence[int], keys: Sequence[str]) -
 def _running_failure(cluster: Cluster, broker: int) -> Failure | None:
     if all(each.id != broker for each in cluster.brokers(refresh=True)):
         return None
-    return Failure("INVALID_REQUEST", f"broker {broker} is running", INVALID_REQUEST)
+    return failure(INVALID_REQUEST, text=f"broker {broker} is running")
 
 
 def _controller(cluster: Cluster) -> Address:

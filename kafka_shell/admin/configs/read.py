@@ -22,7 +22,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import ConfigType, convert_unit
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.error_codes import INVALID_REQUEST, UNSUPPORTED_VERSION
+from kafka_shell.wire.error_codes import BROKER_NOT_AVAILABLE, INVALID_REQUEST, UNSUPPORTED_VERSION
 from kafka_shell.wire.failures import as_error, failure
 from kafka_shell.wire.frames import Reader, count, string
 from kafka_shell.wire.metadata_scan import scan
@@ -284,11 +284,10 @@ def why_not(
         release = cluster.release(target)
         if tuple(map(int, release.split("."))) < since:
             first = ".".join(map(str, since))
-            return Failure(
-                "UNSUPPORTED_VERSION",
-                f"{resource}: Kafka {release} has no configs of {what}, which exist since Kafka"
-                f" {first}",
+            return failure(
                 UNSUPPORTED_VERSION,
+                text=f"{resource}: Kafka {release} has no configs of {what}, which exist since"
+                f" Kafka {first}",
                 hint="Upgrade the brokers.",
             )
     own = resource.type in (ResourceType.TOPIC, ResourceType.GROUP)
@@ -305,11 +304,8 @@ def _no_broker(resource: ConfigResource, found: Entries) -> bool:
     """Whether the name is not a broker ID; adds the failure to `found`."""
     if not _of_one_broker(resource) or (resource.name.isascii() and resource.name.isdigit()):
         return False
-    found.failures[resource] = Failure(
-        "INVALID_REQUEST",
-        f"{resource}: a broker ID must be a number",
-        INVALID_REQUEST,
-        see=Resource("broker"),
+    found.failures[resource] = failure(
+        INVALID_REQUEST, text=f"{resource}: a broker ID must be a number", see=Resource("broker")
     )
     return True
 
@@ -448,7 +444,7 @@ def of_some_broker(
     if cluster.config.broker_configs is not None:
         theirs = cluster.config.broker_configs(cluster)
         return {key: each for key, each in theirs.items() if keys is None or key in keys}
-    reason = Failure("BROKER_NOT_AVAILABLE", "no broker is running", 8)
+    reason = failure(BROKER_NOT_AVAILABLE, text="no broker is running")
     for broker in sorted(cluster.brokers(refresh=True), key=lambda each: not each.version):
         resource = ConfigResource(ResourceType.BROKER, str(broker.id))
         found = describe(cluster, [resource], keys, synonyms=synonyms)

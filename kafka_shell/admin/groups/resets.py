@@ -25,8 +25,8 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.text import named
 from kafka_shell.base.units import counted, format_time, some
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.error_codes import GROUP_SUBSCRIBED_TO_TOPIC, NON_EMPTY_GROUP
-from kafka_shell.wire.failures import as_error
+from kafka_shell.wire.error_codes import GROUP_SUBSCRIBED_TO_TOPIC, INVALID_REQUEST, NON_EMPTY_GROUP
+from kafka_shell.wire.failures import as_error, failure
 
 _SHOWN = 5  # members that a message names
 _UNCHANGED = "no change: already set"
@@ -180,10 +180,9 @@ def active(group: Group) -> Failure:
     count = len(group.members)
     who = f": {_labels(group.members)}" if count else ""
     members = counted(count, "member")
-    return Failure(
-        "NON_EMPTY_GROUP",
-        f"group {named(group.name)} is {group.state} and has {members}{who}",
+    return failure(
         NON_EMPTY_GROUP,
+        text=f"group {named(group.name)} is {group.state} and has {members}{who}",
         hint="Stop its members first.",
         see=Resource("group-members", group.name),
     )
@@ -199,12 +198,11 @@ def _topics(member: Member) -> set[str]:
 
 
 def _subscribed(name: str, topic: str, readers: Sequence[Member]) -> Failure:
-    return Failure(
-        "GROUP_SUBSCRIBED_TO_TOPIC",
-        f"group {named(name)} is subscribed to topic {topic}: {_labels(readers)}",
+    return failure(
         GROUP_SUBSCRIBED_TO_TOPIC,
-        "Stop these members first.",
-        Resource("group-members", name),
+        text=f"group {named(name)} is subscribed to topic {topic}: {_labels(readers)}",
+        hint="Stop these members first.",
+        see=Resource("group-members", name),
     )
 
 
@@ -364,11 +362,10 @@ def _share_steps(
 
 
 def _by_topic_only(name: str, topic: str) -> Failure:
-    return Failure(
-        "INVALID_REQUEST",
-        f"offsets of share group {named(name)} in topic {topic} can only be deleted for the whole"
-        " topic",
-        42,
+    return failure(
+        INVALID_REQUEST,
+        text=f"offsets of share group {named(name)} in topic {topic} can only be deleted for the"
+        " whole topic",
         hint="Delete its offsets in all partitions of the topic.",
     )
 

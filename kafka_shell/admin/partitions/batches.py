@@ -27,7 +27,12 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, some
 from kafka_shell.base.waits import PART_S, POLL_S, PROGRESS_S
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.failures import as_error
+from kafka_shell.wire.error_codes import (
+    INVALID_REPLICA_ASSIGNMENT,
+    REASSIGNMENT_IN_PROGRESS,
+    UNKNOWN_TOPIC_OR_PARTITION,
+)
+from kafka_shell.wire.failures import as_error, failure
 from kafka_shell.wire.metadata_scan import MetadataScan, request, scan
 from kafka_shell.wire.requests import Call, Node
 
@@ -262,22 +267,21 @@ def _moved_elsewhere(
 ) -> Failure | None:
     """Why a partition is not moved: it no longer exists, or another client moved or moves it."""
     if each not in now.current:
-        return Failure("UNKNOWN_TOPIC_OR_PARTITION", f"partition {each} does not exist", 3)
+        return failure(UNKNOWN_TOPIC_OR_PARTITION, text=f"partition {each} does not exist")
     replicas = now.current[each][1]
     if each in now.moving:
         after = now.moving[each].after
         if set(after) == set(to):
             return None
         text = f"partition {each} is being reassigned to {spell(after)} instead"
-        return Failure("REASSIGNMENT_IN_PROGRESS", text, 60)
+        return failure(REASSIGNMENT_IN_PROGRESS, text=text)
     # With the replicas of both, it is being moved: a controller that has just lost its election
     # does not list that.
     if set(replicas) in (set(to), set(before), {*to, *before}):
         return None
-    return Failure(
-        "INVALID_REPLICA_ASSIGNMENT",
-        f"partition {each} has replicas {spell(replicas)}: another client has moved it",
-        39,
+    return failure(
+        INVALID_REPLICA_ASSIGNMENT,
+        text=f"partition {each} has replicas {spell(replicas)}: another client has moved it",
     )
 
 

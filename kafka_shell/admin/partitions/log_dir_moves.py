@@ -41,6 +41,7 @@ from kafka_shell.base.units import Bytes, approximate_bytes, counted
 from kafka_shell.base.waits import POLL_S, PROGRESS_S
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import (
+    BROKER_NOT_AVAILABLE,
     KAFKA_STORAGE_ERROR,
     LOG_DIR_NOT_FOUND,
     REPLICA_NOT_AVAILABLE,
@@ -302,7 +303,7 @@ def _dir_failure(broker: int, path: str, found: Found) -> Failure | None:
     if broker not in found.values:
         hint = f'Start broker {broker}, or use "any" as its log directory in the file.'
         message = f"broker {broker} is down, so its log directories cannot be read"
-        return found.failures.get(broker, Failure("BROKER_NOT_AVAILABLE", message, 8, hint))
+        return found.failures.get(broker, failure(BROKER_NOT_AVAILABLE, text=message, hint=hint))
     dirs = found.values[broker]
     target = next((dir for dir in dirs if dir.path == path), None)
     if target is None:

@@ -51,6 +51,11 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.error_codes import (
+    INVALID_REPLICA_ASSIGNMENT,
+    INVALID_REPLICATION_FACTOR,
+    REASSIGNMENT_IN_PROGRESS,
+)
 from kafka_shell.wire.failures import failure
 
 # -- plans -----------------------------------------------------------------------------------------
@@ -259,45 +264,41 @@ def _refusal(
         )
     before = now.current[partition][1]
     if not after or len(set(after)) < len(after):
-        return Failure(
-            "INVALID_REPLICA_ASSIGNMENT",
-            f"the target replicas of partition {partition} are invalid: {spell(after) or 'none'}",
-            39,
-            "Name at least one broker, and each broker only once.",
+        return failure(
+            INVALID_REPLICA_ASSIGNMENT,
+            text=f"the target replicas of partition {partition} are invalid:"
+            f" {spell(after) or 'none'}",
+            hint="Name at least one broker, and each broker only once.",
         )
     going = partition in now.moving and set(now.moving[partition].after) == set(after)
     down = [broker for broker in after if broker not in now.racks and broker not in before]
     if down and not going:
-        return Failure(
-            "INVALID_REPLICA_ASSIGNMENT",
-            f"partition {partition} cannot be moved to broker {down[0]}, which is not running",
-            39,
-            f"Running brokers: {', '.join(map(str, now.racks))}.",
+        return failure(
+            INVALID_REPLICA_ASSIGNMENT,
+            text=f"partition {partition} cannot be moved to broker {down[0]}, which is not running",
+            hint=f"Running brokers: {', '.join(map(str, now.racks))}.",
         )
     if keep_factor and len(after) != len(before):
-        return Failure(
-            "INVALID_REPLICATION_FACTOR",
-            f"the replication factor of partition {partition} would change from {len(before)} to"
-            f" {len(after)}",
-            38,
+        return failure(
+            INVALID_REPLICATION_FACTOR,
+            text=f"the replication factor of partition {partition} would change from {len(before)}"
+            f" to {len(after)}",
         )
     moving = now.moving.get(partition)
     if moving is not None and _never_ends(moving, after):
-        return Failure(
-            "REASSIGNMENT_IN_PROGRESS",
-            f"partition {partition} is already moving to {spell(moving.after)}: with the new target"
-            f" {spell(after)}, the move may never complete",
-            60,
-            "Cancel the reassignment first.",
-            Resource("reassignment", topic),
+        return failure(
+            REASSIGNMENT_IN_PROGRESS,
+            text=f"partition {partition} is already moving to {spell(moving.after)}: with the new"
+            f" target {spell(after)}, the move may never complete",
+            hint="Cancel the reassignment first.",
+            see=Resource("reassignment", topic),
         )
     if moving is not None and not additional and not going and set(after) != set(before):
-        return Failure(
-            "REASSIGNMENT_IN_PROGRESS",
-            f"partition {partition} is being reassigned to {spell(moving.after)}",
-            60,
-            "Wait until the reassignment completes.",
-            Resource("reassignment", topic),
+        return failure(
+            REASSIGNMENT_IN_PROGRESS,
+            text=f"partition {partition} is being reassigned to {spell(moving.after)}",
+            hint="Wait until the reassignment completes.",
+            see=Resource("reassignment", topic),
         )
     return None
 

@@ -38,6 +38,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.error_codes import INVALID_REPLICA_ASSIGNMENT
 from kafka_shell.wire.failures import failure
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 
@@ -397,27 +398,24 @@ def _unknown_sizes(
 def _stuck(problem: Problem, each: TopicPartition, no_broker: bool, left_out: str) -> Failure:
     resource, many = Resource("topic", each.topic), len(problem.targets)
     if not many:
-        return Failure(
-            "INVALID_REPLICA_ASSIGNMENT",
-            f"no broker can receive the replicas of topic {each.topic}: {left_out}",
-            39,
-            "Remove cordoned.log.dirs of another broker, or add brokers.",
-            resource,
+        return failure(
+            INVALID_REPLICA_ASSIGNMENT,
+            text=f"no broker can receive the replicas of topic {each.topic}: {left_out}",
+            hint="Remove cordoned.log.dirs of another broker, or add brokers.",
+            see=resource,
         )
     if no_broker:
-        return Failure(
-            "INVALID_REPLICA_ASSIGNMENT",
-            f"topic {each.topic} has replicas on every other broker already",
-            39,
-            f"Lower the replication factor of topic {each.topic} to {many} first.",
-            resource,
+        return failure(
+            INVALID_REPLICA_ASSIGNMENT,
+            text=f"topic {each.topic} has replicas on every other broker already",
+            hint=f"Lower the replication factor of topic {each.topic} to {many} first.",
+            see=resource,
         )
-    return Failure(
-        "INVALID_REPLICA_ASSIGNMENT",
-        f"no other broker has enough disk space for partition {each}",
-        39,
-        "Free disk space, or add brokers or log directories.",
-        resource,
+    return failure(
+        INVALID_REPLICA_ASSIGNMENT,
+        text=f"no other broker has enough disk space for partition {each}",
+        hint="Free disk space, or add brokers or log directories.",
+        see=resource,
     )
 
 

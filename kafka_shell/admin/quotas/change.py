@@ -14,6 +14,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import INVALID_REQUEST
+from kafka_shell.wire.failures import failure
 from kafka_shell.wire.requests import CONTROLLER
 from kafka_shell.wire.rounds import in_requests
 
@@ -124,11 +125,8 @@ def _invalid(alterations: Sequence[QuotaAlteration]) -> dict[Resource, Failure]:
         else:
             seen.add((alteration.entity, alteration.key))
             continue
-        refused[alteration.entity.resource] = Failure(
-            "INVALID_REQUEST",
-            message,
-            INVALID_REQUEST,
-            hint="No quota of this entity was changed.",
+        refused[alteration.entity.resource] = failure(
+            INVALID_REQUEST, text=message, hint="No quota of this entity was changed."
         )
     return refused
 

@@ -26,6 +26,7 @@ from kafka_shell.wire.error_codes import (
     THROTTLING_QUOTA_EXCEEDED,
     UNKNOWN_TOPIC_ID,
 )
+from kafka_shell.wire.failures import failure
 from kafka_shell.wire.frames import format_uuid, uuid_of
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.model import Topic
@@ -224,11 +225,8 @@ def _late(results: Outcomes, changes: Iterable[Change], what: str) -> Outcomes:
     for change in changes:
         name = change.resource.name
         del results.values[change]
-        results.failures[change] = Failure(
-            "REQUEST_TIMED_OUT",
-            f"topic {name} {what}",
-            REQUEST_TIMED_OUT,
-            see=change.resource,
+        results.failures[change] = failure(
+            REQUEST_TIMED_OUT, text=f"topic {name} {what}", see=change.resource
         )
     return results
 
@@ -373,8 +371,8 @@ class DeleteTopics(TopicsStep[Topic], frozen=True):
     def outcomes(self, rows: Mapping[str, Any]) -> Outcomes:
         results = super().outcomes(rows)
         ids = {topic.name: topic.id for topic in self.items}
-        for change, failure in results.failures.items():
-            if failure.code == UNKNOWN_TOPIC_ID:
+        for change, why in results.failures.items():
+            if why.code == UNKNOWN_TOPIC_ID:
                 results.failures[change] = _already_deleted(change.resource.name, ids)
         return results
 
@@ -383,10 +381,9 @@ class DeleteTopics(TopicsStep[Topic], frozen=True):
 
 
 def _already_deleted(name: str, ids: dict[str, str]) -> Failure:
-    return Failure(
-        "UNKNOWN_TOPIC_ID",
-        f"topic {name} with ID {ids[name]} no longer exists",
+    return failure(
         UNKNOWN_TOPIC_ID,
+        text=f"topic {name} with ID {ids[name]} no longer exists",
         hint=f"Another client deleted it. A topic {name} that exists now is a new one and was not"
         " deleted.",
     )

@@ -20,7 +20,13 @@ from kafka_shell.base.plans import Change, Effect, Plan, Resource, Value
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.error_codes import RESOURCE_NOT_FOUND
+from kafka_shell.wire.error_codes import (
+    DUPLICATE_RESOURCE,
+    RESOURCE_NOT_FOUND,
+    UNACCEPTABLE_CREDENTIAL,
+    UNSUPPORTED_SASL_MECHANISM,
+)
+from kafka_shell.wire.failures import failure
 from kafka_shell.wire.requests import CONTROLLER
 from kafka_shell.wire.rounds import in_requests
 
@@ -147,14 +153,12 @@ def plan_delete(cluster: Cluster, credentials: Sequence[tuple[str, ScramMechanis
     refused alone, and so is the credential that this connection is logged in with."""
     requested = list(dict.fromkeys(credentials))
     found = describe(cluster, [user for user, _ in requested])
-    refused = {_resource(user): failure for user, failure in found.failures.items()}
+    refused = {_resource(user): why for user, why in found.failures.items()}
     had = {(old.user, old.mechanism): old for owned in found for old in owned}
     for user, mechanism in requested:
         if (user, mechanism) not in had:
-            missing = Failure(
-                "RESOURCE_NOT_FOUND",
-                f"user {user} has no {mechanism.label} credential",
-                RESOURCE_NOT_FOUND,
+            missing = failure(
+                RESOURCE_NOT_FOUND, text=f"user {user} has no {mechanism.label} credential"
             )
             refused.setdefault(_resource(user), missing)
         elif _is_login(cluster, user, mechanism):
@@ -230,22 +234,20 @@ def _invalid(credentials: Sequence[NewScramCredential]) -> dict[Resource, Failur
     for new in credentials:
         what = f"the {new.mechanism.label} credential of user {new.user}"
         if times[new.user, new.mechanism] > 1:
-            failure = Failure("DUPLICATE_RESOURCE", f"{what} is set twice", 92)
+            why = failure(DUPLICATE_RESOURCE, text=f"{what} is set twice")
         elif new.mechanism not in _HASHES:
-            failure = Failure(
-                "UNSUPPORTED_SASL_MECHANISM", f"{new.user}: unsupported mechanism", 33
-            )
+            why = failure(UNSUPPORTED_SASL_MECHANISM, text=f"{new.user}: unsupported mechanism")
         elif not new.user:
-            failure = Failure("UNACCEPTABLE_CREDENTIAL", "the name of a user cannot be empty", 93)
+            why = failure(UNACCEPTABLE_CREDENTIAL, text="the name of a user cannot be empty")
         elif not new.password.reveal():
-            failure = Failure("UNACCEPTABLE_CREDENTIAL", f"{what} requires a password", 93)
+            why = failure(UNACCEPTABLE_CREDENTIAL, text=f"{what} requires a password")
         elif new.iterations and not MIN_ITERATIONS <= new.iterations <= MAX_ITERATIONS:
             message = f"{what} cannot have {new.iterations} iterations"
             hint = f"Use {MIN_ITERATIONS} to {MAX_ITERATIONS} iterations."
-            failure = Failure("UNACCEPTABLE_CREDENTIAL", message, 93, hint=hint)
+            why = failure(UNACCEPTABLE_CREDENTIAL, text=message, hint=hint)
         else:
             continue
-        refused[_resource(new.user)] = failure
+        refused[_resource(new.user)] = why
     return refused
 
 

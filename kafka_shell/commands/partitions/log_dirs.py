@@ -16,6 +16,8 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.kinds import Kind
 from kafka_shell.language.render import render
+from kafka_shell.wire.error_codes import BROKER_NOT_AVAILABLE
+from kafka_shell.wire.failures import failure
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import (
@@ -91,8 +93,8 @@ def _down(found: MetadataScan) -> dict[Resource, Failure]:
     """A failure for each broker with replicas that is not running."""
     down = found.replica_ids() - {broker.id for broker in found.brokers}
     return {
-        _broker(id): Failure(
-            "BROKER_NOT_AVAILABLE", f"broker {id} is down, so its log directories cannot be read", 8
+        _broker(id): failure(
+            BROKER_NOT_AVAILABLE, text=f"broker {id} is down, so its log directories cannot be read"
         )
         for id in sorted(down)
     }
