@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-import pexpect
 import pytest
 
-from kafka_shell.admin.configs import read as configs
-from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.topics import read as topics
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
-from tests.support.guarded import ALTER, DELETE, GUARDS, Terminal, guarded_topic
+from tests.support.guarded import (
+    ALTER,
+    DELETE,
+    GUARDS,
+    State,
+    Terminal,
+    guarded_program,
+    guarded_topic,
+    terminals,
+    words,
+)
 from tests.support.program import Program
 
 
 @pytest.fixture
 def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
-    """The program with a profile a guard: `confirm`, `typed`, `read-only`, and `free` without."""
-    profiles = [f'[profiles.free]\nbootstrap = "{sandbox.bootstrap}"\nguard = "none"\n']
-    profiles += [
-        f'[profiles.{guard}]\nbootstrap = "{sandbox.bootstrap}"\nguard = "{guard}"\n'
-        for guard in GUARDS
-    ]
-    config = tmp_path / "config" / "config.toml"
-    config.parent.mkdir()
-    config.write_text("".join(profiles))
-    return Program(tmp_path)
+    return guarded_program(tmp_path, sandbox.bootstrap)
 
 
 @pytest.fixture(scope="module")
@@ -43,34 +39,6 @@ def topic(cluster: Cluster) -> Iterator[str]:
 def victim(cluster: Cluster) -> Iterator[str]:
     """A topic to change."""
     yield from guarded_topic(cluster)
-
-
-class State:
-    """What must not change: the topic's configs, and that it is there; and the journal."""
-
-    def __init__(self, kafka: Program, cluster: Cluster, topic: str) -> None:
-        self._cluster, self._topic = cluster, topic
-        self._journal = kafka.home / "state" / "journal"
-        self._before = self.now()
-
-    def now(self) -> tuple[object, object, str]:
-        """The topic, its configs, and the text of the journal."""
-        resource = ConfigResource(ResourceType.TOPIC, self._topic)
-        read = configs.describe(self._cluster, [resource])
-        assert not read.failures
-        there = topics.describe(self._cluster, [self._topic])
-        journal = "".join(path.read_text() for path in sorted(self._journal.glob("*/*")))
-        return there, read, journal
-
-    @property
-    def same(self) -> bool:
-        """Whether nothing was changed, and no change was even meant."""
-        return self.now() == self._before
-
-
-def words(command: tuple[str, ...], topic: str) -> list[str]:
-    """A command about this topic."""
-    return [word.format(topic) for word in command]
 
 
 def test_a_guard_reached_by_the_address_is_answered_by_its_profile_s_name(
@@ -224,18 +192,4 @@ def test_a_guard_goes_with_the_cluster(kafka: Program, sandbox: Sandbox) -> None
 
 @pytest.fixture
 def terminal(kafka: Program) -> Iterator[Terminal]:
-    """Runs one command in a pseudo-terminal."""
-    children: list[pexpect.spawn[str]] = []
-
-    def run(*argv: str) -> pexpect.spawn[str]:
-        child = pexpect.spawn(
-            sys.executable, ["-m", "kafka_shell", *argv],
-            env={**kafka.environment(), "NO_COLOR": "1", "PROMPT_TOOLKIT_NO_CPR": "1"},
-            encoding="utf-8", timeout=20, dimensions=(40, 120),
-        )  # fmt: skip
-        children.append(child)
-        return child
-
-    yield run
-    for child in children:
-        child.close(force=True)
+    yield from terminals(kafka)

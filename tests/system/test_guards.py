@@ -11,12 +11,18 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from kafka_shell.admin.configs import read as configs
-from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.topics import read as topics
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
-from tests.support.guarded import ALTER, DELETE, GUARDS, Terminal, guarded_topic
+from tests.support.guarded import (
+    ALTER,
+    DELETE,
+    State,
+    Terminal,
+    guarded_program,
+    guarded_topic,
+    terminals,
+    words,
+)
 from tests.support.program import Program
 from tests.support.waiting import wait_for
 
@@ -25,16 +31,7 @@ QUESTION = {"": r"\[y/N\]", "confirm": r"\[y/N\]", "typed": "Type .* to confirm:
 
 @pytest.fixture
 def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
-    """The program with a profile a guard: `confirm`, `typed`, `read-only`, and `free` without."""
-    profiles = [f'[profiles.free]\nbootstrap = "{sandbox.bootstrap}"\nguard = "none"\n']
-    profiles += [
-        f'[profiles.{guard}]\nbootstrap = "{sandbox.bootstrap}"\nguard = "{guard}"\n'
-        for guard in GUARDS
-    ]
-    config = tmp_path / "config" / "config.toml"
-    config.parent.mkdir()
-    config.write_text("".join(profiles))
-    return Program(tmp_path)
+    return guarded_program(tmp_path, sandbox.bootstrap)
 
 
 @pytest.fixture(scope="module")
@@ -49,51 +46,9 @@ def victim(cluster: Cluster) -> Iterator[str]:
     yield from guarded_topic(cluster)
 
 
-class State:
-    """What must not change: the topic's configs, and that it is there; and the journal."""
-
-    def __init__(self, kafka: Program, cluster: Cluster, topic: str) -> None:
-        self._cluster, self._topic = cluster, topic
-        self._journal = kafka.home / "state" / "journal"
-        self._before = self.now()
-
-    def now(self) -> tuple[object, object, str]:
-        """The topic, its configs, and the text of the journal."""
-        resource = ConfigResource(ResourceType.TOPIC, self._topic)
-        read = configs.describe(self._cluster, [resource])
-        assert not read.failures
-        there = topics.describe(self._cluster, [self._topic])
-        journal = "".join(path.read_text() for path in sorted(self._journal.glob("*/*")))
-        return there, read, journal
-
-    @property
-    def same(self) -> bool:
-        """Whether nothing was changed, and no change was even meant."""
-        return self.now() == self._before
-
-
-def words(command: tuple[str, ...], topic: str) -> list[str]:
-    """A command about this topic."""
-    return [word.format(topic) for word in command]
-
-
 @pytest.fixture
 def terminal(kafka: Program) -> Iterator[Terminal]:
-    """Runs one command in a pseudo-terminal."""
-    children: list[pexpect.spawn[str]] = []
-
-    def run(*argv: str) -> pexpect.spawn[str]:
-        child = pexpect.spawn(
-            sys.executable, ["-m", "kafka_shell", *argv],
-            env={**kafka.environment(), "NO_COLOR": "1", "PROMPT_TOOLKIT_NO_CPR": "1"},
-            encoding="utf-8", timeout=20, dimensions=(40, 120),
-        )  # fmt: skip
-        children.append(child)
-        return child
-
-    yield run
-    for child in children:
-        child.close(force=True)
+    yield from terminals(kafka)
 
 
 def ended(child: pexpect.spawn[str]) -> tuple[int | None, str]:
@@ -127,21 +82,21 @@ def test_agreed(
     assert f"{'deleted' if command is DELETE else 'altered'} topic {victim}" in text
 
 
-@pytest.mark.parametrize("command", [ALTER, DELETE], ids=lambda command: command[0])
 @pytest.mark.parametrize(
-    ("guard", "answer"),
-    [("confirm", "n"), ("confirm", ""), ("confirm", "confirm"), ("confirm", "yy"),
-     ("typed", "y"), ("typed", ""), ("typed", "free"), ("typed", "Typed"), ("typed", "^D"),
-     ("confirm", "^D")],
+    ("guard", "answer", "command"),
+    [("confirm", "n", ALTER), ("confirm", "", DELETE), ("confirm", "confirm", ALTER),
+     ("confirm", "yy", DELETE), ("confirm", "^D", ALTER), ("typed", "y", DELETE),
+     ("typed", "", ALTER), ("typed", "free", DELETE), ("typed", "Typed", ALTER),
+     ("typed", "^D", DELETE)],
 )  # fmt: skip
 def test_declined(
     kafka: Program,
     cluster: Cluster,
     terminal: Terminal,
     topic: str,
-    command: tuple[str, ...],
     guard: str,
     answer: str,
+    command: tuple[str, ...],
 ) -> None:
     state = State(kafka, cluster, topic)
     child = terminal("--profile", guard, *words(command, topic))

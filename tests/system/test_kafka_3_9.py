@@ -1,5 +1,4 @@
-"""Kafka 3.9 answers as the newest Kafka does: these tests of a live broker, run on a broker of
-3.9."""
+"""Kafka 3.9 answers as the newest Kafka does: tests of a live broker, run on a broker of 3.9."""
 
 # ruff: noqa: F401
 
@@ -9,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from kafka_shell.admin.cluster import features
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from tests.live.admin.client_configs.test_client_configs import (
@@ -91,6 +91,7 @@ from tests.live.admin.transactions.test_transactions import (
     test_what_a_partition_remembers_of_a_producer,
 )
 from tests.support.changes import connect
+from tests.support.program import Program
 from tests.system.sandbox.test_twin import test_many_partitions_move_with_few_requests
 
 
@@ -103,3 +104,58 @@ def sandbox(old_sandbox: Sandbox) -> Sandbox:
 def cluster(old_sandbox: Sandbox) -> Iterator[Cluster]:
     with connect(old_sandbox) as cluster:
         yield cluster
+
+
+def test_acls_and_tokens(kafka: Program) -> None:
+    rule = "allow User:old Read,Write from 10.0.0.1 on prefixed topic orders."
+    kafka.ok("alter-acls", "--add", rule)
+    told = kafka.ok("list-acls", "--topic", "orders.x", "--principal", "User:old")
+    assert [line.split()[-1] for line in told.lines[1:]] == ["10.0.0.1", "10.0.0.1"]
+    words = ("check-acl", "--principal", "User:old", "--operation", "Write", "--topic", "orders.x")
+    assert kafka.ok(*words, "--host", "10.0.0.1").lines[0].startswith("allowed")
+    assert kafka(*words).status == 1
+    kafka.ok("alter-acls", "--remove", "any User:old Any on any resource", "--yes")
+    tokens = kafka("describe-tokens")
+    assert (tokens.status, "SASL or TLS listener" in tokens.stderr) == (1, True)
+
+
+def test_quotas(kafka: Program, name: str) -> None:
+    kafka.ok("alter-quotas", "--user", name, "--client-id-default", "producer_byte_rate=5MB/s")
+    assert "5MB/s" in kafka.ok("describe-quotas", "--user", name).stdout
+    assert "5MB/s *" in kafka.ok("resolve-quota", "--user", name).stdout
+
+
+def test_scram_credentials(kafka: Program, name: str) -> None:
+    kafka.ok("scram-credentials", "--add", "SCRAM-SHA-256,SCRAM-SHA-512", "--generate",
+             "--username", name)  # fmt: skip
+    run = kafka.ok("scram-credentials", "--describe", "--username", name, "--output", "json")
+    found = {row["mechanism"]: row["iterations"] for row in run.json if "mechanism" in row}
+    assert found == {"SCRAM-SHA-256": 4096, "SCRAM-SHA-512": 4096}
+    assert "SCRAM-SHA-512" in kafka.ok("describe-user", name).stdout
+
+
+def test_features_of_3_9(cluster: Cluster) -> None:
+    found = features.describe(cluster)
+    metadata = found.get("metadata.version")
+    assert metadata is not None and metadata.release == "3.9-IV0"
+    kraft = found.get("kraft.version")
+    assert kraft is not None and kraft.level == 1
+
+
+def test_on_3_9_each_feature_has_an_answer_of_its_own(cluster: Cluster) -> None:
+    plan = features.plan_update(cluster, {"metadata.version": 20, "kraft.version": 2})
+    found = plan.steps[0].send(cluster, validate_only=True)
+    assert [change.resource.name for change in found] == ["metadata.version"]
+    assert [change.resource.name for change in found.failures] == ["kraft.version"]
+
+
+def test_brokers_of_two_releases_differ(demo_sandbox: Sandbox, cluster: Cluster) -> None:
+    with connect(demo_sandbox) as newer:
+        new, old = newer.api_versions(), cluster.api_versions()
+    found = {api.name: api for api in features.compare({1: new, 2: old})}
+    metadata = found["Metadata"]
+    assert (metadata.lowest, metadata.highest) == (0, 12) and metadata.differs
+    assert [(b.broker, b.highest) for b in metadata.brokers] == [(1, 13), (2, 12)]
+    share = found["DescribeShareGroupOffsets"]
+    assert (share.lowest, share.missing, share.differs) == (None, (2,), True)
+    assert not found["SaslHandshake"].differs

@@ -76,6 +76,17 @@ def test_a_script_of_nothing_is_done(script: Script, text: str) -> None:
     assert (run.status, run.stdout, run.stderr) == (0, "", ""), str(run)
 
 
+def test_the_lines_after_connect_are_for_that_cluster(
+    demo_sandbox: Sandbox, kafka: Program, topic: str, tmp_path: Path
+) -> None:
+    """Before: the cluster stayed the same, and they changed it."""
+    demo, file = Program(tmp_path / "demo", demo_sandbox.bootstrap), tmp_path / "script.kafka"
+    text = f"connect {kafka.broker}\nlist-topics {topic}\n"
+    file.write_text(text)
+    for run in (demo(stdin=text), demo("source", str(file))):
+        assert run.status == 0 and run.lines[-1] == topic, str(run)
+
+
 def test_files_with_crlf_and_bom_are_read(script: Script, topic: str) -> None:
     run = script(f"\ufefflist-topics {topic}\r\n# words\r\n\r\nlist-topics '{topic}'\r\n")
     assert run.status == 0, str(run)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import sys
 from collections.abc import Iterator
@@ -19,22 +18,16 @@ from kafka_shell.commands.records.record_table import RecordTable, page
 from kafka_shell.output.syntax import MOST, Syntax
 from kafka_shell.output.text import LANGUAGES, Text, text
 from kafka_shell.output.theme import load
-from kafka_shell.output.writer import Writer
+from tests.support.samples import drawn
 
 SGR = re.compile(r"\x1b\[[\d;]*m")
 HOSTILE = b'{"id": 1, "name": "\\u001b]0;title\\u0007", "raw": "\xe2\x80\xae", "ok": [true, null]}'
 XML = b"<order id='1'>\x1b[2J\n  <item/>\n</order>"
 
 
-class Tty(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 def written(value: object, format: str = "table", *, color: bool) -> str:
-    out = Tty()
-    Writer(out, Tty(), format, load("midnight"), color, 60, depth=16777216).write(value)
-    return out.getvalue()
+    theme, depth = load("midnight"), 16777216
+    return drawn(value, format, tty=True, theme=theme, color=color, width=60, depth=depth)
 
 
 def lines(found: Iterator[Text] | list[Text]) -> StreamedOutput:

@@ -22,15 +22,11 @@ from kafka_shell.output.writer import Writer
 from kafka_shell.wire.error_codes import ERRORS
 from kafka_shell.wire.failures import failure
 from tests.support.places import PACKAGE
+from tests.support.samples import Tty
 
 ADMIN = PACKAGE / "admin"
 HOSTILE = "a\x1b[2J\x9b31m\x07\x7f\u202eb\u200b\rc"
 SPELLED = r"a\x1b[2J\x9b31m\x07\x7f\u202eb\u200b\rc"
-
-
-class Screen(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def cleaned(screen: io.StringIO) -> TextIO:
@@ -38,7 +34,7 @@ def cleaned(screen: io.StringIO) -> TextIO:
 
 
 def test_written_text_is_escaped_and_drawn_text_is_not() -> None:
-    screen = Screen()
+    screen = Tty()
     stream = cleaned(screen)
     stream.write(f"{HOSTILE}\n\tx")
     draw(stream, "\x1b[1m")
@@ -54,7 +50,7 @@ def test_a_file_gets_it_as_it_is() -> None:
 
 
 def test_our_colors_get_through_and_theirs_do_not() -> None:
-    screen = Screen()
+    screen = Tty()
     stream = StyledStream(cleaned(screen), theme=load("midnight"), depth=16777216)
     stream.line(text(HOSTILE, "good"))
     stream.words([HOSTILE])
@@ -67,7 +63,7 @@ def test_our_colors_get_through_and_theirs_do_not() -> None:
 @pytest.mark.parametrize("format", ["table", "json", "yaml", "csv"])
 @given(name=st.text())
 def test_no_name_reaches_a_terminal_in_any_format(format: str, name: str) -> None:
-    screen = Screen()
+    screen = Tty()
     writer = Writer(cleaned(screen), cleaned(screen), format, width=80)
     writer.write(({"name": name},))
     writer.write(name)

@@ -35,7 +35,9 @@ def state(home: Path, action: str, *words: str) -> Any:
     return msgspec.json.decode(done.stdout)
 
 
-def test_an_audit_uses_the_server_that_ends_when_idle(own_demo: Sandbox, tmp_path: Path) -> None:
+def test_an_audit_uses_the_server_that_ends_when_idle(
+    demo_sandbox: Sandbox, tmp_path: Path
+) -> None:
     folder = tmp_path / "state" / "spark-server"
     assert state(tmp_path, "status")["state"] == "stopped"
     assert state(tmp_path, "start", "--idle", "5m")["state"] == "running"
@@ -52,18 +54,18 @@ def test_an_audit_uses_the_server_that_ends_when_idle(own_demo: Sandbox, tmp_pat
         kept = _kept_configs(found, tmp_path)
         assert not kept & SMALL_DATA_CONFIGS.keys(), "audits of few rows are not tuned"
         state_folder = tmp_path / "kept"
-        written = run(tmp_path, "--broker", own_demo.bootstrap, "spark", "snapshot",
+        written = run(tmp_path, "--broker", demo_sandbox.bootstrap, "spark", "snapshot",
                       str(state_folder), "--no-findings")  # fmt: skip
         assert written.returncode == 0, written.stderr
         open_to_all = [each for each in state_folder.rglob("*") if each.stat().st_mode & 0o077]
         assert not open_to_all, "others may read what is in a snapshot"
-        audit = run(tmp_path, "--broker", own_demo.bootstrap, "spark", "audit", "--controls",
+        audit = run(tmp_path, "--broker", demo_sandbox.bootstrap, "spark", "audit", "--controls",
                     "T16,Q02,S05", "--fail-on", "any")  # fmt: skip
         assert audit.returncode == 1, audit.stderr
         controls = {each["control"] for each in msgspec.json.decode(audit.stdout)["findings"]}
         assert {"T16", "Q02"} <= controls
         assert not (tmp_path / "state" / "spark" / "spark.log").exists(), "Spark was started"
-        _ends_when_idle(own_demo.bootstrap, tmp_path, folder)
+        _ends_when_idle(demo_sandbox.bootstrap, tmp_path, folder)
         assert state(tmp_path, "status")["state"] == "stopped"
     finally:
         server.stop(folder)

@@ -128,7 +128,7 @@ def topic_names(sandbox: Sandbox) -> set[str]:
 
 
 def test_spark_submit_audits_many_clusters_without_secrets(
-    own_demo: Sandbox, secure_sandbox: Sandbox, unusable: str, tmp_path: Path
+    demo_sandbox: Sandbox, secure_sandbox: Sandbox, unusable: str, tmp_path: Path
 ) -> None:
     """Clusters that cannot be read do not affect the others."""
     right = passwords(secure_sandbox)["admin"]
@@ -145,7 +145,7 @@ def test_spark_submit_audits_many_clusters_without_secrets(
         "spark.ui.enabled": "false",
     }
     with Proxy() as slow:
-        slow.target = int(own_demo.bootstrap.rpartition(":")[2])
+        slow.target = int(demo_sandbox.bootstrap.rpartition(":")[2])
         slow.delay = 2.0
         troubled = {
             "gone": {"bootstrap": "127.0.0.1:1"},
@@ -154,7 +154,7 @@ def test_spark_submit_audits_many_clusters_without_secrets(
             "slow": {"bootstrap": slow.address},
         }
         names = [f"c{number:02}" for number in range(CLUSTERS - len(troubled))]
-        demos = {name: {"bootstrap": own_demo.bootstrap} for name in names}
+        demos = {name: {"bootstrap": demo_sandbox.bootstrap} for name in names}
         profiles(tmp_path, demos | troubled)
         done = subprocess.run(
             [SPARK / "bin" / "spark-submit", "--master", EXECUTORS,
@@ -171,7 +171,7 @@ def test_spark_submit_audits_many_clusters_without_secrets(
     assert "127.0.0.1:1" in answer["unread"]["gone"]
     found = findings(answer)
     ((_, _, _, session, _),) = [each for of in found.values() for each in of if each[0] == "U01"]
-    topics = topic_names(own_demo)
+    topics = topic_names(demo_sandbox)
     zone, count = session.split()
     assert zone == "Asia/Tokyo" and int(count) >= (len(names) + 1) * len(topics)
     assert set(found) == {*names, "slow", "secure"}
@@ -255,11 +255,11 @@ HABITS = {"T15", "T16", "T29", "T30", "G07"}
 
 
 def test_spark_connect_evaluates_every_control(
-    own_demo: Sandbox, sandbox: Sandbox, old_sandbox: Sandbox, unusable: str, tmp_path: Path
+    demo_sandbox: Sandbox, sandbox: Sandbox, old_sandbox: Sandbox, unusable: str, tmp_path: Path
 ) -> None:
     """Audits many clusters at once: the demo company has exactly its faults, topics of Connect,
     Streams, MirrorMaker and others are no false alarms, and Kafka 3.9 is audited as well."""
-    clusters = {"demo": own_demo, "typical": sandbox, "old": old_sandbox}
+    clusters = {"demo": demo_sandbox, "typical": sandbox, "old": old_sandbox}
     profiles(tmp_path, {name: {"bootstrap": of.bootstrap} for name, of in clusters.items()})
     shell = Shell(tmp_path / "shell", sandbox.bootstrap)
     try:
@@ -360,7 +360,7 @@ def run(program: Sequence[str], folder: Path, bootstrap: str, *lines: str) -> li
     return answers
 
 
-def test_snapshots_in_a_catalog(own_demo: Sandbox, tmp_path: Path) -> None:
+def test_snapshots_in_a_catalog(demo_sandbox: Sandbox, tmp_path: Path) -> None:
     """They outlive the session. The rows of one that was not written to its end are ignored, and a
     table of an older version gets the columns that it does not have."""
     (tmp_path / "spark-defaults.conf").write_text(
@@ -369,7 +369,7 @@ def test_snapshots_in_a_catalog(own_demo: Sandbox, tmp_path: Path) -> None:
     first, second = run(
         ("-c", OLDER + FEW),
         tmp_path,
-        own_demo.bootstrap,
+        demo_sandbox.bootstrap,
         f"spark snapshot {CATALOG} --no-findings",
         f"spark snapshot {CATALOG} --no-findings",
     )
@@ -379,7 +379,7 @@ def test_snapshots_in_a_catalog(own_demo: Sandbox, tmp_path: Path) -> None:
     newest, one, partitions = run(
         ("-c", FEW),
         tmp_path,
-        own_demo.bootstrap,
+        demo_sandbox.bootstrap,
         f"{count} {CATALOG}",
         f"{count} {CATALOG}@{first['snapshot_id']}",
         f"spark trend partitions --snapshot {CATALOG}",

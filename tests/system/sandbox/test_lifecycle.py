@@ -93,25 +93,20 @@ def kill(sandbox: Sandbox) -> None:
     process.wait(60)
 
 
-def test_data_survive_a_stop(mine: Sandbox) -> None:
+def test_data_survive_a_stop_and_a_log_that_is_about_to_be_rolled(mine: Sandbox) -> None:
     with admin(mine) as client:
         client.create_topics([NewTopic("kept", 1, 1)])
     stopped = stop(mine.folder)
     assert not stopped.running
     assert status(mine.folder) == stopped
-    assert "shut down completely" in mine.brokers[0].log.read_text()
-    with admin(start(mine.options)) as client:
-        assert "kept" in client.list_topics()
-
-
-def test_a_broker_starts_when_its_log_is_about_to_be_rolled(mine: Sandbox) -> None:
-    """Kafka rolls it at 10 MB, in the middle of what tells that the broker has started."""
-    stop(mine.folder)
     log = mine.brokers[0].log
+    assert "shut down completely" in log.read_text()
+    # Kafka rolls it at 10 MB, in the middle of what tells that the broker has started.
     with log.open("a") as file:
         file.write("[2026-01-01 00:00:00,000] INFO filler\n" * 270_000)
     assert log.stat().st_size > 9_900_000
-    assert start(mine.options).running
+    with admin(start(mine.options)) as client:
+        assert "kept" in client.list_topics()
     assert log.with_name("server.log.previous").stat().st_size > 9_900_000
 
 
@@ -237,31 +232,31 @@ start_with_data(SandboxOptions(Path(sys.argv[1]), port=0), report)
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_what_is_interrupted_is_not_left_for_use(
-    mine: Sandbox, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+    folder: Path, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wipe(mine.folder)
-    starter = python(FILL, mine.folder)
+    wipe(folder)
+    starter = python(FILL, folder)
     assert starter.stdout is not None
     assert starter.stdout.readline() == "without records\n"
     starter.send_signal(number)
     starter.communicate()
-    found = status(mine.folder)
+    found = status(folder)
     assert found is not None and (found.filled, found.running) == (False, number == signal.SIGTERM)
-    monkeypatch.setattr(session, "folder_of", lambda environ: mine.folder)
+    monkeypatch.setattr(session, "folder_of", lambda environ: folder)
     with pytest.raises(ShellError, match="not running"):
         session.reach({})
 
 
-def test_an_interrupted_start_with_demo_data_is_repeated(mine: Sandbox) -> None:
-    wipe(mine.folder)
-    starter = python(FILL, mine.folder)
+def test_an_interrupted_start_with_demo_data_is_repeated(folder: Path) -> None:
+    wipe(folder)
+    starter = python(FILL, folder)
     assert starter.stdout is not None
     assert starter.stdout.readline() == "without records\n"
     waiting: list[str] = []
     with ThreadPoolExecutor(1) as pool:
         other = pool.submit(
             start_with_data,
-            SandboxOptions(mine.folder, port=0),
+            SandboxOptions(folder, port=0),
             lambda task, done, total: waiting.append(task),
         )
         wait_for("the other waits", lambda: waiting == ["Waiting for another shell"])
@@ -318,16 +313,15 @@ def test_wipe_removes_links_but_not_their_targets(tmp_path: Path) -> None:
     assert (elsewhere / "kept").exists()
 
 
-def test_an_interrupted_start_is_repeated(mine: Sandbox) -> None:
-    wipe(mine.folder)
-    starter = python(START, mine.folder)
-    formatting = mine.brokers[0].folder / "format.args"
-    while not formatting.exists():
-        assert starter.poll() is None
+def test_an_interrupted_start_is_repeated(folder: Path) -> None:
+    wipe(folder)
+    starter = python(START, folder)
+    formatting = folder / "node-1" / "format.args"
+    wait_for("it is formatted", formatting.exists)
     starter.send_signal(signal.SIGKILL)
     starter.communicate()
-    assert status(mine.folder) is None
-    assert start(SandboxOptions(mine.folder, port=0)).running
+    assert status(folder) is None
+    assert start(SandboxOptions(folder, port=0)).running
 
 
 def test_a_folder_has_many_names(mine: Sandbox, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from kafka_shell.sandbox.cluster import start, stop, wipe
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from tests.support.jvm_tools import run_tool
+from tests.support.program import Program
 from tests.support.sandbox_brokers import start_broker, stop_broker
 from tests.support.sandbox_clients import admin
 
@@ -76,6 +77,15 @@ def test_several_brokers_know_one_another_and_one_comes_back(tmp_path: Path) -> 
     try:
         sandbox = start(SandboxOptions(folder, brokers=3, port=0, secure=True))
         assert known_to_each(sandbox) == [{1, 2, 3}] * 3
+        files, kafka = sandbox.client_properties, Program(tmp_path / "home")
+        admin = ("--output", "json", "--command-config", str(files["admin-sasl-ssl"]))
+        kafka.ok("create-topic", "copied", "--replication-factor", "3", *admin)
+        (copied,) = kafka.ok("topic", "copied", *admin).json
+        assert sorted(copied["topic"]["partitions"][0]["isr"]) == [1, 2, 3]
+        quorum = kafka.ok("describe-quorum", *admin).json
+        assert [each["role"] for each in quorum["replicas"]] == ["leader", "voter", "voter"]
+        alice = kafka("topics", "--command-config", str(files["alice-sasl-ssl"]))
+        assert (alice.status, alice.stdout) == (0, ""), "she logs in, and may see nothing yet"
         without = stop_broker(folder, 2)
         assert known_to_each(without) == [{1, 3}] * 2
         assert known_to_each(start_broker(folder, 2)) == [{1, 2, 3}] * 3

@@ -217,7 +217,8 @@ def test_a_topic_that_was_deleted_meanwhile_fails_alone(
     wanted = {TopicPartition(gone, 0): 1, TopicPartition(topic, 0): 1}
     plan = group_resets.plan_offsets(cluster, group, wanted)
     done(topic_changes.plan_delete(cluster, [gone]), cluster)
-    results = apply(plan, cluster)
+    with cluster.within(3):
+        results = apply(plan, cluster)
     assert [why.name for why in results.failures.values()] == ["UNKNOWN_TOPIC_OR_PARTITION"]
     assert held(cluster, group) == {f"{topic}:0": 1}
 

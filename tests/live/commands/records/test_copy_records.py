@@ -88,7 +88,7 @@ def test_keys_do_not_control_the_terminal(kafka: Program, cluster: Cluster) -> N
 
 def test_a_copy_that_a_deadline_ends_is_continued(kafka: Program, cluster: Cluster) -> None:
     source = _topic(cluster)
-    fill(cluster, source, MANY, size=300)
+    fill(cluster, source, MANY, size=1_000)
     for milliseconds in range(300, 6_000, 200):  # until it ends in the middle
         target = _topic(cluster)
         run = kafka("copy-records", source, "--to", target, "--deadline", f"{milliseconds}ms")
@@ -337,7 +337,7 @@ def test_a_copy_that_ended_in_the_middle_is_continued(
 ) -> None:
     """Nothing is lost, and only the window that was being written is copied twice."""
     source = _topic(cluster)
-    fill(cluster, source, MANY, size=300)
+    fill(cluster, source, MANY, size=1_000)
     target = _topic(cluster, partitions)
     home = Process(tmp_path, sandbox.bootstrap)
     command = [sys.executable, "-m", "kafka_shell", "--broker", sandbox.bootstrap, "copy-records",

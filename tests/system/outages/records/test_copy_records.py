@@ -101,7 +101,7 @@ def test_a_broker_is_killed_during_a_copy(
     three_brokers: Sandbox, three: Cluster, tmp_path: Path
 ) -> None:
     source, target = _topic(three, factor=3), _topic(three, factor=3)
-    fill(three, source, MANY, size=300)
+    fill(three, source, MANY, size=1_000)
     home = Process(tmp_path, three_brokers.bootstrap)
     command = [sys.executable, "-m", "kafka_shell", "--broker", three_brokers.bootstrap,
                "copy-records", source, "--to", target, "--output", "json"]  # fmt: skip
