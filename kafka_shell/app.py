@@ -161,7 +161,7 @@ def _check_home(environ: Mapping[str, str]) -> None:
     if environ.get("KAFKA_SH_HOME") == "":
         raise UsageError(
             "the environment variable KAFKA_SH_HOME is set but empty",
-            hint="Set KAFKA_SH_HOME to a folder, or unset it.",
+            hint="Set KAFKA_SH_HOME to a directory, or unset it.",
             code="empty",
         )
 

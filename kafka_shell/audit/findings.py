@@ -31,7 +31,7 @@ def require_new(text: str) -> str:
     folder, _ = address(text)
     if "://" not in folder and Path(folder).exists():
         raise ShellError(
-            f"{folder} already exists", hint="Use another folder.", code="exists",
+            f"{folder} already exists", hint="Use another directory.", code="exists",
             status=Status.WRONG,
         )  # fmt: skip
     return folder

@@ -26,7 +26,7 @@ def spark_java() -> Path:
     in SPARK_HOME."""
     if not Path(spark_class()).is_file():
         raise ShellError(
-            f"SPARK_HOME is not the folder of a Spark: {spark_class()} does not exist",
+            f"SPARK_HOME is not the directory of a Spark: {spark_class()} does not exist",
             hint="Unset SPARK_HOME to use the Spark of the Python package pyspark.",
             code="spark",
             status=Status.WRONG,

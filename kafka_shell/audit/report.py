@@ -135,7 +135,7 @@ _TITLES = {
     "lag": ("Lag over snapshots", "Records that the groups have not read yet."),
 }
 
-_LEFT_OUT = " Snapshots in which this was not read completely are left out."
+_LEFT_OUT = " Snapshots in which this was not read completely are skipped."
 
 
 def _trends(engine: Engine, stored: str, several: bool) -> list[Chart]:

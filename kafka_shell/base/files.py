@@ -299,7 +299,7 @@ def xdg_folder(what: str, environ: Mapping[str, str]) -> Path:
         except RuntimeError:
             raise ShellError(
                 "this user has no home directory",
-                hint="Set HOME or KAFKA_SH_HOME to a folder.",
+                hint="Set HOME or KAFKA_SH_HOME to a directory.",
                 code="no-home",
                 status=Status.WRONG,
             ) from None

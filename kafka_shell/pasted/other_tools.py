@@ -144,7 +144,7 @@ _CONSOLE_PRODUCER = Action(
     ("--from-file=-", "--lines"),
 )
 _NO_GROUP = UsageError(
-    "read-records reads without a group, and commits no offsets", hint="Leave out the group."
+    "read-records reads without a group, and commits no offsets", hint="Omit the group."
 )
 _KCAT_STARTS = {"beginning": "earliest", "end": "latest"}
 

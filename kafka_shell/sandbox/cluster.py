@@ -239,7 +239,7 @@ def _require_empty(folder: Path) -> None:
     if others and not state_file(folder).exists():
         raise ShellError(
             f"{folder} is not empty and not a sandbox: it contains {others[0]}",
-            hint="Use another folder, or empty this one.",
+            hint="Use another directory, or empty this one.",
             code="folder-not-empty",
         )
 

@@ -361,14 +361,14 @@ def require_same(sandbox: Sandbox, options: SandboxOptions, version: str) -> Non
     if differences:
         raise ShellError(
             f"the sandbox in {sandbox.folder} was created with {', '.join(differences)}",
-            hint="Run sandbox wipe to delete it and its data, or use another folder.",
+            hint="Run sandbox wipe to delete it and its data, or set KAFKA_SH_HOME to use another.",
             code="other-sandbox",
         )
     first_port = next(iter(sandbox.brokers[0].ports.values()))
     if _any_running(sandbox) and options.port not in (0, first_port):
         raise ShellError(
             f"the sandbox in {sandbox.folder} is running on port {first_port}, not {options.port}",
-            hint="Run sandbox stop first, or use another folder.",
+            hint="Run sandbox stop first, or set KAFKA_SH_HOME to use another.",
             code="other-sandbox",
         )
 

@@ -39,7 +39,7 @@ from kafka_shell.wire.requests import Call, Node, RawRequest
 
 # Rates between two samples of a cluster. What cannot be compared is unknown, never zero.
 
-RECREATED, TRUNCATED, NEW, OFFLINE = "re-created", "truncated", "new", "no leader"
+RECREATED, TRUNCATED, NEW, OFFLINE = "recreated", "truncated", "new", "no leader"
 UP, SILENT, DOWN = "up", "not responding", "down"
 _DIGITS = 3  # of rates
 

@@ -89,7 +89,7 @@ def _unfit(topic: str, policies: set[str], partitions: int) -> Failure | None:
         return Failure(
             "INVALID_PARTITIONS",
             f"topic {topic} has {partitions} partitions: it must have one, to be read in order",
-            hint=f"Delete topic {topic}. It is created again when a client config is set.",
+            hint=f"Delete topic {topic}. It is recreated when a client config is set.",
             see=Resource("topic", topic),
         )
     return None

@@ -491,7 +491,7 @@ class Fetching:
 
 
 def _recreated(topic: str) -> str:
-    return f"topic {topic} was deleted and created again"
+    return f"topic {topic} was deleted and recreated"
 
 
 def failure_in(where: TopicPartition, error: ShellError) -> Failure:

@@ -289,7 +289,7 @@ def _decoded(hmac: Secret) -> bytes:
     if not raw:
         raise ShellError(
             "the HMAC of a token must be base64",
-            hint="To select a token by its ID, leave out the HMAC.",
+            hint="To select a token by its ID, omit the HMAC.",
             code="bad-value",
             status=Status.WRONG,
         )

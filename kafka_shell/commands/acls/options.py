@@ -117,7 +117,7 @@ def copies(invocation: Invocation) -> tuple[str, tuple[str, ...]] | None:
     option = next((name for name in ("copy-from", "remove-principal") if invocation[name]), None)
     if option and targets(invocation) and not (invocation["add"] or invocation["remove"]):
         raise _wrong(f"--{option} applies to all resources", invocation, option,
-                     "Leave out the resource, or use a rule: --remove 'any User:bob Any'.",
+                     "Omit the resource, or use a rule: --remove 'any User:bob Any'.",
                      )  # fmt: skip
     if set(source) & set(to):
         raise _wrong("--copy-from and --copy-to are the same principal", invocation, "copy-to", "")
@@ -175,7 +175,7 @@ def _refuse_conflicts(invocation: Invocation, named: Sequence[Target]) -> None:
     if (sides or roles) and not alone:
         first = f"{sides[0][0]}-principal" if sides else roles[0]
         raise _wrong(f"--{first} requires --add or --remove without a rule", invocation, first,
-                     f"Use --add or --remove without a rule, or leave out --{first}.")  # fmt: skip
+                     f"Use --add or --remove without a rule, or omit --{first}.")  # fmt: skip
     if invocation["operation"] and not alone:
         raise _wrong("--operation requires --add or --remove without a rule",
                      invocation, "operation",

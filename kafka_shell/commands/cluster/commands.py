@@ -182,12 +182,12 @@ COMMANDS = (
         search=("remove broker", "decommission"),
         description=(
             "First move the replicas away (reassign-partitions --drain), then stop the broker."
-            " A running broker is refused. First delete the dynamic configs of the broker"
+            " A running broker is rejected. First delete the dynamic configs of the broker"
             " (alter-configs --broker-id 4 --delete-config KEY): this is not possible after it is"
             " unregistered. decommission does all of this."
         ),
         examples=(
-            Example("unregister-broker 1 --dry-run", "preview (a running broker is refused)",
+            Example("unregister-broker 1 --dry-run", "preview (a running broker is rejected)",
                     status=1),
         ),
         apis=(60, 64),

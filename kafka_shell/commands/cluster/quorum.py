@@ -277,7 +277,7 @@ COMMANDS: tuple[Command, ...] = (
         examples=(
             Example("alter-quorum --remove 3 --dry-run", "preview removing a voter", status=1),
             Example("alter-quorum --add 2@127.0.0.1:19093 --dry-run",
-                    "preview (a controller that is not running is refused)", status=1),
+                    "preview (a controller that is not running is rejected)", status=1),
         ),
         apis=(55, 80, 81),
     ),

@@ -39,7 +39,7 @@ def _refuse_combinations(invocation: Invocation) -> None:
     """Raise UsageError for options that exclude one another."""
     named = bool(invocation["broker-id"])
     if invocation["plan"] and named:
-        raise UsageError("--plan is for all brokers", hint="Leave out the broker IDs.")
+        raise UsageError("--plan is for all brokers", hint="Omit the broker IDs.")
     if invocation["wait"] and not named:
         raise UsageError("--wait requires broker IDs", hint="For example: check-restart 2 --wait")
     given = [f"--{name}" for name in ("plan", "each", "wait") if invocation[name]]

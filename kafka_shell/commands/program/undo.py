@@ -40,7 +40,7 @@ def conflicts(changes: Iterable[Change], plan: Plan, by: str) -> Iterator[str]:
             # The last word is the topic ID: earlier versions spelled the rest in another way.
             if known and now.note.split()[-1] != change.note.split()[-1]:
                 yield (
-                    f"{change.resource} was deleted and re-created since {by}"
+                    f"{change.resource} was deleted and recreated since {by}"
                     f" ({now.note}, not {change.note})"
                 )
         elif not any(

@@ -111,7 +111,7 @@ def _without_known(
         if each.status != "alarm" or (each.cluster, each.control, each.resource) not in known
     ]  # fmt: skip
     count = len(report.findings) - len(new)
-    context.note(f"{counted(count, 'known finding')} left out")
+    context.note(f"{counted(count, 'known finding')} excluded")
     return replace(report, findings=tuple(new))
 
 
@@ -197,7 +197,7 @@ def _check_one_cluster(invocation: Invocation, context: Context, option: str) ->
     if invocation["snapshot"]:
         raise UsageError(
             f"{option} cannot be used with --snapshot",
-            hint="Leave out --snapshot to audit the current cluster.",
+            hint="Omit --snapshot to audit the current cluster.",
         )
     named = [name for word in invocation["clusters"] for name in word.split(",")]
     if named and named != [context.settings.profile]:
@@ -389,15 +389,15 @@ COMMANDS = (
             Option("--output", kinds.CHOICE, "The output format.",
                    choices=(*FORMATS, "sarif")),
             Option("--policy", kinds.FILE,
-                   "A TOML file with thresholds and suppressions, or a folder with policy.toml and"
-                   " controls (.sql)."),
+                   "A TOML file with thresholds and suppressions, or a directory with policy.toml"
+                   " and controls (.sql)."),
             Option("--against", kinds.TEXT,
                    "Also compare with a state file, a snapshot (DIR) or a profile.",
                    metavar="WHAT"),
-            Option("--new-only", kinds.FILE, "Leave out findings that the newest audit in the"
-                   " snapshots of a folder has, too.", metavar="DIR"),
+            Option("--new-only", kinds.FILE, "Exclude findings that the newest audit in the"
+                   " snapshots of a directory also has.", metavar="DIR"),
             Option("--findings", kinds.FILE,
-                   "Also write all findings, however many, to a new folder: as JSON lines if its"
+                   "Also write all findings, however many, to a new directory: as JSON lines if its"
                    " name ends in .json or .jsonl, else as Parquet.", metavar="DIR"),
             Option("--report", kinds.FILE, "Also write the report as an HTML file."),
             Option("--fix", kinds.FLAG, "Apply the remedies; asks for confirmation."),
@@ -409,7 +409,7 @@ COMMANDS = (
         search=("check", "controls", "compliance", "findings", "lint"),
         description=(
             "The state of the clusters is collected as tables; each control is a query over them."
-            " Add your own controls as .sql files in the folder controls next to config.toml.\n"
+            " Add your own controls as .sql files in the directory controls next to config.toml.\n"
             "Exit status: 0 without findings of a high severity (--fail-on), 1 with such findings"
             " or if such a control could not be evaluated (skip, with the reason), 3 if a cluster"
             " could not be read. Findings of profiles with environment = \"dev\" are at most"
@@ -417,7 +417,7 @@ COMMANDS = (
             "Controls with the tag opinion depend on taste, and are evaluated only if they are"
             " selected.\n"
             "--fix shows the remedies of all findings as one plan: those that are safe, unless"
-            " --risk is disruptive or irreversible. A remedy is refused if it would change another"
+            " --risk is disruptive or irreversible. A remedy is rejected if it would change another"
             " resource than that of its finding, or, together with the others, remove access that"
             " is needed."
         ),

@@ -164,7 +164,7 @@ COMMANDS = (
         run=snapshot,
         apis=READ_APIS,
         arguments=(
-            Argument("dir", kinds.FILE, "The folder to add the snapshot to, or catalog:SCHEMA."),
+            Argument("dir", kinds.FILE, "The directory to add the snapshot to, or catalog:SCHEMA."),
         ),
         options=(
             SOURCE_OPTIONS[0],
@@ -175,10 +175,10 @@ COMMANDS = (
         search=("save", "parquet", "export", "baseline"),
         description=(
             "The findings of all controls are added as the table findings, for spark trend and"
-            " spark audit --new-only. Each table is a folder, partitioned by snapshot_id and"
+            " spark audit --new-only. Each table is a directory, partitioned by snapshot_id and"
             " cluster, that Spark and DuckDB can read; with catalog:SCHEMA, it is a table of that"
             " schema of a Spark catalog, such as a Delta or Iceberg table. spark audit, spark sql"
-            " and spark diff accept the folder or schema (newest snapshot), or DIR@ID."
+            " and spark diff accept the directory or schema (newest snapshot), or DIR@ID."
         ),
         examples=(Example("spark snapshot /tmp/kafka-state", "save the current state"),),
     ),

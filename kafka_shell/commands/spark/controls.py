@@ -51,7 +51,7 @@ def test_controls(invocation: Invocation, context: Context) -> ControlTests:
     if invocation["dir"]:
         folder = to_path(invocation["dir"])
         if not folder.is_dir():
-            raise UsageError(f"{folder} is not a folder", span=invocation.span("dir"))
+            raise UsageError(f"{folder} is not a directory", span=invocation.span("dir"))
     known = control.load(folder)
     if not known:
         context.note(f"{folder} has no controls (.sql)")
@@ -106,8 +106,8 @@ COMMANDS = (
         run=test_controls,
         needs_cluster=False,
         arguments=(
-            Argument("dir", kinds.FILE, "The folder of the controls (default: the folder controls"
-                     " next to config.toml).", required=False),
+            Argument("dir", kinds.FILE, "The directory of the controls (default: controls next to"
+                     " config.toml).", required=False),
         ),
         options=SPARK_OPTIONS,
         search=("verify", "rules", "policy"),

@@ -31,7 +31,7 @@ def trend(
     if not invocation["snapshot"]:
         raise UsageError(
             "--snapshot is required",
-            hint="Use --snapshot DIR, with a folder written by spark snapshot.",
+            hint="Use --snapshot DIR, with a directory written by spark snapshot.",
         )
     engine = engine_of(invocation, context)
     folder = invocation["snapshot"]
@@ -46,7 +46,7 @@ COMMANDS = (
     Command(
         name="spark trend",
         rare=True,
-        summary="Show growth, forecasts and findings over the snapshots of a folder.",
+        summary="Show growth, forecasts and findings over the snapshots of a directory.",
         family="audit",
         run=trend,
         needs_cluster=False,
@@ -57,7 +57,7 @@ COMMANDS = (
                      choices=("topics", "partitions", "lag", "disks", _FINDINGS), required=False),
         ),
         options=(
-            Option("--snapshot", kinds.FILE, "The folder of the snapshots.", metavar="DIR"),
+            Option("--snapshot", kinds.FILE, "The directory of the snapshots.", metavar="DIR"),
             Option("--top", kinds.INTEGER, "Only the N series that change most, of each kind"
                    " (default: 20 of one kind, 5 of each).", least=1, metavar="N"),
             *SPARK_OPTIONS,

@@ -122,7 +122,7 @@ def _export_request(invocation: Invocation, context: Context) -> StateRequest:
     if others:
         raise UsageError(
             f"{others[0]} cannot be exported by topic",
-            hint=f"Leave out the topics, or {others[0]}.",
+            hint=f"Omit the topics, or {others[0]}.",
             span=invocation.span("only"),
             text=invocation.text,
         )
@@ -264,7 +264,7 @@ def state_schema(invocation: Invocation, context: Context) -> str:
     return json.dumps(schema(), indent=2) + "\n"
 
 
-_FILE = Argument("file", kinds.FILE, "A state file (YAML or JSON), a folder of them, or -.")
+_FILE = Argument("file", kinds.FILE, "A state file (YAML or JSON), a directory of them, or -.")
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -279,10 +279,10 @@ COMMANDS: tuple[Command, ...] = (
         ),
         options=(
             _ONLY,
-            Option("--exclude-internal", kinds.FLAG, "Leave out internal topics."),
+            Option("--exclude-internal", kinds.FLAG, "Exclude internal topics."),
             Option("--with-assignments", kinds.FLAG, "Include the replicas of each partition."),
-            Option("--directory", kinds.FILE, "Write files to this folder instead.",
-                   metavar="FOLDER"),
+            Option("--directory", kinds.FILE, "Write files to this directory instead.",
+                   metavar="DIR"),
             Option("--by", kinds.CHOICE, "One file per kind (default), or per prefix of topics.",
                    choices=("kind", "prefix"), requires=("--directory",)),
         ),
@@ -309,7 +309,7 @@ COMMANDS: tuple[Command, ...] = (
         run=diff,
         apis=(29, 32, 35, 46, 48, 50, 60, 74),
         arguments=(
-            Argument("what", kinds.FILE, "A state file, a folder of them, a profile, or -."),
+            Argument("what", kinds.FILE, "A state file, a directory of them, a profile, or -."),
             Argument("other", kinds.FILE, "The other side (default: this cluster).",
                      required=False),
         ),

@@ -126,7 +126,7 @@ def _refuse(path: Path, others: Sequence[str]) -> None:
     if others:
         raise ShellError(
             f"{path} contains other state files: {', '.join(others[:5])}",
-            hint="Use another folder, or move them away: apply reads all files of a folder.",
+            hint="Use another directory, or move them away: apply reads all files of a directory.",
             code="bad-file",
             status=Status.WRONG,
         )

@@ -102,7 +102,7 @@ def load(name: str, folder: Path | None = None) -> State:
         return _Loader().read([path], folder)
     files = sorted(each for each in path.iterdir() if is_state_file(each))
     if (first := next(_in_subfolders(path), None)) is not None:
-        hint = "Only the files of the folder itself are read."
+        hint = "Only the files of the directory itself are read."
         raise bad_file(first, f"is in a subfolder of {name}", hint=hint)
     if not files:
         raise bad_file(name, "contains no state file (.yaml, .yml, .json)")

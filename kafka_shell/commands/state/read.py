@@ -102,7 +102,7 @@ def _leave_out_temporary(state: State) -> None:
                 del part[key]
     if left_out:
         state.notes.append(
-            f"throttles and cordons are temporary and are left out: {name_changes(left_out)}"
+            f"throttles and cordons are temporary and are excluded: {name_changes(left_out)}"
         )
 
 
@@ -220,7 +220,7 @@ def _overrides(
                 if not entry.overridden:
                     continue
                 if hidden or entry.value is None:
-                    state.notes.append(f"{resource}: {entry.name} is sensitive and is left out")
+                    state.notes.append(f"{resource}: {entry.name} is sensitive and is excluded")
                     continue
                 fields[entry.name] = entry.value
                 if entry.type is ConfigType.LIST:

@@ -177,7 +177,7 @@ def refuse_lost_password(invocation: Invocation, context: Context) -> None:
     if output != "table" and not invocation["dry-run"]:
         raise UsageError(
             f"a generated password is never printed as {output.upper()} and would be lost",
-            hint="Use a password file, or leave out --output.",
+            hint="Use a password file, or omit --output.",
             code="lost-password",
             span=invocation.span("output"),
             text=invocation.text,

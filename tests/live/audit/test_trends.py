@@ -148,7 +148,7 @@ def test_what_was_not_read_completely_is_left_out(
     }  # fmt: skip
     file = tmp_path / "audit.html"
     shell(f"spark audit --snapshot {state}@{_id(1)} --controls B14 --report {file}")
-    assert "Snapshots in which this was not read completely are left out." in file.read_text()
+    assert "Snapshots in which this was not read completely are skipped." in file.read_text()
 
 
 @pytest.mark.usefixtures("few_tables", "few_controls")
@@ -174,7 +174,7 @@ def test_findings_are_new_fixed_or_open(sandbox: Sandbox, engine: Engine, tmp_pa
         told = shell(new)
         assert told.status == 1
         assert [f["resource"] for f in told.json["findings"]] == [f"{topic}.more"]
-        assert "known findings left out" in told.err
+        assert "known findings excluded" in told.err
     finally:
         shell(f"delete-topic {topic},{topic}.more --yes --if-exists")
 

@@ -25,7 +25,7 @@ NAMES = st.text(max_size=80) | st.sampled_from(["orders", "\x1b[2J", "\u202e.x",
 ROWS: dict[str, st.SearchStrategy[Any]] = {
     TOPICS: st.builds(
         TopicActivity, NAMES, COUNTS, RATES, RATES, st.none() | COUNTS, st.integers(0, 3),
-        st.sampled_from(["", "re-created", "1 of 2 partitions: no response from broker 3"]),
+        st.sampled_from(["", "recreated", "1 of 2 partitions: no response from broker 3"]),
     ),
     GROUPS: st.builds(
         GroupActivity, NAMES, st.sampled_from(["Stable", "Empty", "x" * 40]),
@@ -107,7 +107,7 @@ def test_the_columns_fit(view: str, columns: int) -> None:
 TOPIC_ROWS = (
     TopicActivity("orders", 3, 20.0, 5_000.0, 10, 0),
     TopicActivity("payments", 3, 300.0, 100.0, 20, 1, "1 of 3 partitions: no leader"),
-    TopicActivity("audit", 3, None, None, None, 3, "re-created"),
+    TopicActivity("audit", 3, None, None, None, 3, "recreated"),
 )
 TOP = states.measured(TopState(), Measurement(TOPICS, 2.0, TOPIC_ROWS), "12:00:00")
 
@@ -154,7 +154,7 @@ def test_a_filter_has_all_its_parts() -> None:
 def test_what_is_partly_known_is_marked() -> None:
     lines = [str(getattr(line, "plain", line)) for line in draw(TOP, 120, 12, 0.0).lines]
     assert "300+" in lines[2] and "no leader" in lines[2]
-    assert lines[4].split()[:3] == ["audit", "-", "-"] and "re-created" in lines[4]
+    assert lines[4].split()[:3] == ["audit", "-", "-"] and "recreated" in lines[4]
     assert "320+ records/s" in lines[0]
     narrow = [str(getattr(line, "plain", line)) for line in draw(TOP, 60, 15, 0.0).lines]
     assert "300+" in narrow[2] and len(narrow) == 15

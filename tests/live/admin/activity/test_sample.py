@@ -87,7 +87,7 @@ def test_a_topic_that_is_made_again_has_no_rates(sandbox: Sandbox, cluster: Clus
     make_topic(cluster, topic)
     fill(sandbox.bootstrap, topic, 50)
     row = of(topic_rates(second, sample_topics(cluster)), topic)
-    assert (row.records_per_s, row.bytes_per_s, row.note) == (None, None, "re-created")
+    assert (row.records_per_s, row.bytes_per_s, row.note) == (None, None, "recreated")
 
 
 def test_the_lag_of_a_group_and_its_change(sandbox: Sandbox, cluster: Cluster) -> None:

@@ -70,9 +70,7 @@ def test_a_topic_that_is_created_again_before_it_is_followed_is_read_from_its_be
         blocks = Reading(own, ends, warn=warnings.append).arriving()
         assert [each.offset for each in next(blocks)] == list(range(5))
         blocks.close()  # type: ignore[attr-defined]
-    assert warnings == [
-        f"topic {topic} was deleted and created again; reading it from its beginning"
-    ]
+    assert warnings == [f"topic {topic} was deleted and recreated; reading it from its beginning"]
 
 
 def test_the_last_records_are_not_those_of_a_topic_that_was_created_again(
@@ -86,7 +84,7 @@ def test_the_last_records_are_not_those_of_a_topic_that_was_created_again(
         Writer(cluster, topic).write({0: [NewRecord(None, b"new")] * 5})
         assert last_records(reading, 2) == []
     assert reading.failures[where].message == (
-        f"partition {where}: topic {topic} was deleted and created again"
+        f"partition {where}: topic {topic} was deleted and recreated"
     )
 
 

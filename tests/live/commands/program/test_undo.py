@@ -406,7 +406,7 @@ def test_a_topic_that_is_gone_or_another_one(shell: Shell, name: str) -> None:
     shell.ok(f"create-topic {name}")
     by_hand.ok(f"delete-topic {name} --yes")
     by_hand.ok(f"create-topic {name}")
-    said = f"topic {name} was deleted and re-created since that change"
+    said = f"topic {name} was deleted and recreated since that change"
     refused(shell("undo --yes"), said, "--despite-changes")
     assert name in shell.ok("list-topics").out
     shell.ok("undo --yes --despite-changes")

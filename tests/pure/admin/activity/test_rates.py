@@ -96,7 +96,7 @@ def test_the_rates_of_two_partitions_are_added() -> None:
 @pytest.mark.parametrize(
     ("new", "note"),
     [
-        (TopicSample("other", {0: PartitionSample(1, 90, 900)}), "re-created"),
+        (TopicSample("other", {0: PartitionSample(1, 90, 900)}), "recreated"),
         (TopicSample("id", {0: PartitionSample(1, 4, 900)}), "truncated"),
         (TopicSample("id", {0: PartitionSample(-1)}), "no leader"),
         (TopicSample("id", {0: PartitionSample(1)}), "no response from broker 1"),

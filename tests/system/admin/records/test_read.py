@@ -266,9 +266,7 @@ def test_a_topic_that_is_created_again_is_followed_from_its_beginning(
             found += next(blocks)
         blocks.close()  # type: ignore[attr-defined]
     assert [(each.offset, each.value) for each in found] == [(n, b"new") for n in range(5)]
-    assert warnings == [
-        f"topic {topic} was deleted and created again; reading it from its beginning"
-    ]
+    assert warnings == [f"topic {topic} was deleted and recreated; reading it from its beginning"]
 
 
 def test_new_partitions_of_a_topic_are_followed(
@@ -306,7 +304,7 @@ def test_records_of_a_topic_that_was_created_again_are_not_taken_for_the_old_one
         while (chunk := source.chunk()) is not None:
             assert chunk.next < 200, "more than was requested before"
     assert source.failures[where].message == (
-        f"partition {where}: topic {topic} was deleted and created again"
+        f"partition {where}: topic {topic} was deleted and recreated"
     )
 
 

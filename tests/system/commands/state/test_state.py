@@ -755,7 +755,7 @@ def test_a_sensitive_config_is_neither_equal_nor_different(
         assert "broker 1 my.plugin.auth cannot be compared with the file" in applied.stderr
         other = target("diff", "it", "it", "--only", "broker-configs")
         assert other.status == 1 and "1 not compared" in other.stdout
-        assert "1: my.plugin.auth is sensitive and is left out" in target.ok("export").stderr
+        assert "1: my.plugin.auth is sensitive and is excluded" in target.ok("export").stderr
     finally:
         target.ok("alter-configs", "--broker-id", "1", "--delete-config", "my.plugin.auth", "--yes")
 
