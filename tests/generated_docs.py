@@ -112,10 +112,21 @@ def apis_page(registry: Sequence[Command] = REGISTRY) -> str:
     lines = [
         _GENERATED, "# Kafka's APIs", "",
         "The requests of [Kafka's protocol](https://kafka.apache.org/protocol) and the commands"
-        " that use them.", "", "| key | API | commands |", "|---|---|---|",
+        " that use them, and the [permissions](#permissions-of-each-command) of each command.",
+        "", "| key | API | commands |", "|---|---|---|",
         *(f"| {key} | {api_name(key)} | {rows[key]} |" for key in sorted(rows)),
         "", "No command uses these:", "",
         *(f"- {', '.join(names)}: {why}." for why, names in reasons.items()),
+        "", "## Permissions of each command", "",
+        "The most that a command may require, with all its options. Without a permission that only"
+        " a plan reads, the plan says `not checked`; without DESCRIBE, lists do not show the"
+        " resource. CREATE may be on the cluster instead of the topic. Configs of groups require"
+        " DESCRIBE_CONFIGS or ALTER_CONFIGS on the group. Records without a transactional ID"
+        " require no permission on one. Owners of delegation tokens require none;"
+        " others require CREATE_TOKENS and DESCRIBE_TOKENS on the user.", "",
+        f"| command | {' | '.join(apis.RESOURCES)} |", "|---|" + "---|" * len(apis.RESOURCES),
+        *(f"| `{command.name}` | {' | '.join(apis.permissions(command))} |"
+          for command in registry if command.needs_cluster),
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 

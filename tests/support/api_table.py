@@ -45,6 +45,68 @@ EXCLUDED = {
     88: _MEMBERS,
 }
 
+# What an authorizer checks for each API: OPERATION resource type. APIs that are not listed require
+# no permission, or one of the owner of a delegation token.
+PERMISSIONS = {
+    0: ("WRITE topic", "WRITE transactional ID"),
+    1: ("READ topic",),
+    2: ("DESCRIBE topic",),
+    3: ("DESCRIBE topic",),
+    8: ("READ topic", "READ group"),
+    9: ("DESCRIBE topic", "DESCRIBE group"),
+    13: ("READ group",),
+    15: ("DESCRIBE group",),
+    16: ("DESCRIBE group",),
+    19: ("CREATE topic",),
+    20: ("DELETE topic",),
+    21: ("DELETE topic",),
+    22: ("WRITE transactional ID",),
+    27: ("ALTER cluster",),
+    29: ("DESCRIBE cluster",),
+    30: ("ALTER cluster",),
+    31: ("ALTER cluster",),
+    32: ("DESCRIBE_CONFIGS cluster", "DESCRIBE_CONFIGS topic"),
+    34: ("ALTER cluster",),
+    35: ("DESCRIBE cluster",),
+    37: ("ALTER topic",),
+    42: ("DELETE group",),
+    43: ("ALTER cluster",),
+    44: ("ALTER_CONFIGS cluster", "ALTER_CONFIGS topic"),
+    45: ("ALTER cluster",),
+    46: ("DESCRIBE cluster",),
+    47: ("READ topic", "DELETE group"),
+    48: ("DESCRIBE_CONFIGS cluster",),
+    49: ("ALTER_CONFIGS cluster",),
+    50: ("DESCRIBE cluster",),
+    51: ("ALTER cluster",),
+    55: ("DESCRIBE cluster",),
+    57: ("ALTER cluster",),
+    61: ("READ topic",),
+    64: ("ALTER cluster",),
+    65: ("DESCRIBE topic", "DESCRIBE transactional ID"),
+    66: ("DESCRIBE transactional ID",),
+    69: ("DESCRIBE group",),
+    74: ("DESCRIBE_CONFIGS cluster",),
+    77: ("DESCRIBE group",),
+    80: ("ALTER cluster",),
+    81: ("ALTER cluster",),
+    89: ("DESCRIBE group",),
+    90: ("DESCRIBE topic", "DESCRIBE group"),
+    91: ("READ topic", "READ group"),
+    92: ("READ topic", "DELETE group"),
+}
+RESOURCES = ("cluster", "topic", "group", "transactional ID")
+
+
+def permissions(command: Command) -> list[str]:
+    """The operations that a command may require on each of RESOURCES: `DESCRIBE, READ`."""
+    keys = (*command.apis, *((3,) if command.needs_cluster else ()))
+    required = {each for key in keys for each in PERMISSIONS.get(key, ())}
+    pairs = sorted((of, operation) for operation, _, of in (r.partition(" ") for r in required))
+    return [
+        ", ".join(what for of, what in pairs if of == resource) or "-" for resource in RESOURCES
+    ]
+
 
 def commands_by_api(registry: Sequence[Command]) -> dict[int, tuple[str, ...]]:
     """The commands that declare each API key; those of COMMON are not declared."""
