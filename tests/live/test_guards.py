@@ -15,10 +15,8 @@ from tests.support.guarded import (
     DELETE,
     GUARDS,
     State,
-    Terminal,
     guarded_program,
     guarded_topic,
-    terminals,
     words,
 )
 from tests.support.program import Program
@@ -188,8 +186,3 @@ def test_a_guard_goes_with_the_cluster(kafka: Program, sandbox: Sandbox) -> None
     assert "profile read-only makes this cluster read-only" in bare.stderr
     kafka.ok("--profile", "free", "create-topic", name)
     kafka.ok("--profile", "free", "delete-topic", name, "--yes")
-
-
-@pytest.fixture
-def terminal(kafka: Program) -> Iterator[Terminal]:
-    yield from terminals(kafka)

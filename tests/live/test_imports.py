@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from functools import cache
-from pathlib import Path
-
-from tests.support.places import PACKAGE as ROOT
 
 # Modules that a one-shot imports at once must not pull these in at their head.
 LAZY = {
@@ -25,17 +21,6 @@ LAZY = {
     "cramjam",
     "google_crc32c",
 }
-
-
-@cache
-def modules() -> dict[str, Path]:
-    """The program's modules by their name below kafka_shell."""
-    return {_name(path): path for path in sorted(ROOT.rglob("*.py"))}
-
-
-def _name(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
 
 
 def test_a_one_shot_starts_without_the_heavy_libraries() -> None:

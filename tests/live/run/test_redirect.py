@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.support.program import Program
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "out.txt"
-    path.write_text("before\n")
-    path.chmod(0o640)
-    return path
 
 
 def test_what_could_not_be_read_makes_output_incomplete(kafka: Program, tmp_path: Path) -> None:

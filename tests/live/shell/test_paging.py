@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import pty
 import termios
@@ -16,11 +15,6 @@ from kafka_shell.shell.paging import (
     typed_ahead,
 )
 from tests.support.waiting import wait_for
-
-
-@pytest.fixture
-def terminal() -> io.StringIO:
-    return io.StringIO()
 
 
 @pytest.mark.parametrize("typed", [b"topics --lo", b"topics\n!touch x\n"])

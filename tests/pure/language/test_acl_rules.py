@@ -29,7 +29,6 @@ from kafka_shell.language.tokens import tokenize
 READ, WRITE = AclOperation.READ, AclOperation.WRITE
 ALLOW, DENY = AclPermission.ALLOW, AclPermission.DENY
 
-words = st.text(st.characters(exclude_categories=("Cc", "Cs", "Z")), min_size=1, max_size=12)
 texts = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=12)
 # A broker keeps whatever host it is given.
 hosts = texts | st.text("*,.1' \"\\", max_size=6) | st.sampled_from(["10.0.0.1,*", "", ",", "from"])

@@ -7,7 +7,6 @@ import trustme
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Secret
-from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, Tls
 
@@ -17,11 +16,6 @@ PASSWORD = "s3cret-never-shown"
 @pytest.fixture(scope="module")
 def authority() -> trustme.CA:
     return trustme.CA(organization_name="test")
-
-
-@pytest.fixture(scope="module")
-def ca(secure_sandbox: Sandbox) -> Tls:
-    return Tls(ca_file=str(secure_sandbox.folder / "tls" / "ca.pem"))
 
 
 NO_KEY = "-----BEGIN PRIVATE KEY-----x-----END PRIVATE KEY-----"

@@ -14,7 +14,6 @@ from tests.support.terminal import Open, top
 from tests.support.waiting import wait_for
 
 NARROW, WIDE = {"rows": 15, "columns": 60}, {"rows": 50, "columns": 200}
-ENTERED, LEFT = b"\x1b[?1049h", b"\x1b[?1049l"
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])

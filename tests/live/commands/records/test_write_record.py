@@ -6,10 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin.records.model import Record
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
-from tests.support import java_consumer
 from tests.support.changes import make_topic
 from tests.support.program import Program
 
@@ -17,10 +15,6 @@ from tests.support.program import Program
 @pytest.fixture
 def topic(cluster: Cluster) -> str:
     return make_topic(cluster, f"w-{uuid4().hex[:8]}", 3)
-
-
-def read(sandbox: Sandbox, topic: str) -> list[Record]:
-    return java_consumer.read(sandbox.bootstrap, topic)
 
 
 def test_the_journal_has_offsets_and_no_contents(

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from uuid import uuid4
-
 import pytest
 
-from kafka_shell.admin.acls import change as acl_changes
 from kafka_shell.admin.acls import read as acls
 from kafka_shell.admin.acls.model import (
     CLUSTER_NAME,
     AclBinding,
-    AclFilter,
     AclOperation,
     AclPermission,
     AclResourceType,
     PatternType,
 )
-from kafka_shell.base.plans import apply
 from kafka_shell.base.structs import replace
-from kafka_shell.wire.connection import Cluster
 
 TOPIC, GROUP = AclResourceType.TOPIC, AclResourceType.GROUP
 READ, WRITE = AclOperation.READ, AclOperation.WRITE
 ALLOW, DENY = AclPermission.ALLOW, AclPermission.DENY
 LITERAL, PREFIXED = PatternType.LITERAL, PatternType.PREFIXED
-
-
-@pytest.fixture
-def bob(cluster: Cluster) -> Iterator[str]:
-    """A principal of this test's own, whose ACLs go with it."""
-    name = f"User:bob-{uuid4().hex[:8]}"
-    yield name
-    if acls.describe(cluster, AclFilter(principal=name)):
-        assert apply(acl_changes.plan_delete(cluster, [AclFilter(principal=name)]), cluster).ok
 
 
 def reads(principal: str, name: str = "orders", pattern: PatternType = LITERAL) -> AclBinding:

@@ -114,12 +114,6 @@ def admin(secure_sandbox: Sandbox) -> Iterator[Cluster]:
         yield cluster
 
 
-@pytest.fixture(scope="module")
-def alice(secure_sandbox: Sandbox) -> Iterator[Cluster]:
-    with log_in(secure_sandbox, "alice") as cluster:
-        yield cluster
-
-
 @pytest.fixture(autouse=True)
 def leave_no_acl(request: pytest.FixtureRequest) -> Iterator[None]:
     yield

@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from uuid import uuid4
-
 import pytest
 
-from kafka_shell.admin.acls import change as acl_changes
 from kafka_shell.admin.acls import lost_access
-from kafka_shell.admin.acls import read as acls
 from kafka_shell.admin.acls.authorizer import Rules
 from kafka_shell.admin.acls.lost_access import losses
 from kafka_shell.admin.acls.model import (
     AclBinding,
-    AclFilter,
     AclOperation,
     AclPermission,
     AclResourceType,
 )
-from kafka_shell.base.plans import apply
 from kafka_shell.base.structs import replace
-from kafka_shell.wire.connection import Cluster
 
 TOPIC, GROUP = AclResourceType.TOPIC, AclResourceType.GROUP
 READ, WRITE, ALL = AclOperation.READ, AclOperation.WRITE, AclOperation.ALL
 ALLOW, DENY = AclPermission.ALLOW, AclPermission.DENY
-
-
-@pytest.fixture
-def bob(cluster: Cluster, name: str) -> Iterator[str]:
-    """A principal, whose ACLs go with it."""
-    bob = f"User:bob-{uuid4().hex[:8]}"
-    yield bob
-    for mine in (AclFilter(bob), AclFilter(f"{bob}2"), AclFilter(name=name)):
-        if acls.describe(cluster, mine):
-            assert apply(acl_changes.plan_delete(cluster, [mine]), cluster).ok
 
 
 def reads(principal: str, name: str, kind: AclResourceType = TOPIC) -> AclBinding:

@@ -4,41 +4,14 @@ conflicts."""
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
-from tests.support import group_data
 from tests.support.in_process_shell import Shell
 from tests.support.undone_changes import entries
-
-
-@pytest.fixture
-def name(shell: Shell) -> Iterator[str]:
-    """A name for a topic, user or group of this test."""
-    name = f"undo-{uuid.uuid4().hex[:8]}"
-    yield name
-    shell(f"delete-topic '{name}*' --if-exists --yes")
-
-
-@pytest.fixture
-def topic(shell: Shell, name: str) -> str:
-    shell.ok(f"create-topic {name}")
-    return name
-
-
-@pytest.fixture
-def group(cluster: Cluster, sandbox: Sandbox, name: str) -> Iterator[tuple[str, str]]:
-    """A group at 3 and 6 of 10, and its topic."""
-    topic = group_data.filled(sandbox, cluster, name)
-    group_data.commit(cluster, name, topic, 3, 6)
-    yield name, topic
-    group_data.forget(cluster, name)
-
 
 VALUES = st.sampled_from([None, 1, 2, 3])
 

@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups import resets as group_resets
-from kafka_shell.admin.groups.model import Group, GroupType, ResetTarget, ResetTo
+from kafka_shell.admin.groups.model import GroupType, ResetTarget, ResetTo
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import apply
@@ -26,10 +26,6 @@ def group(cluster: Cluster) -> Iterator[str]:
     name = f"g-{uuid4().hex[:8]}"
     yield name
     forget(cluster, name)
-
-
-def offsets(group: Group) -> list[tuple[int, int | None, int | None, int | None]]:
-    return [(row.partition, row.offset, row.end, row.lag) for row in group.offsets or ()]
 
 
 def test_many_groups_are_few_requests(
