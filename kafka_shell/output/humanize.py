@@ -53,6 +53,8 @@ def _value(change: Change, value: Value) -> str:
         return "true" if value else "false"
     if isinstance(value, float) and change.field:
         return quota_value(change.field, value)
+    if change.resource.kind == "throttle" and "," in str(value):
+        return counted(str(value).count(",") + 1, "replica")
     if isinstance(value, str) and change.field:
         return format_raw(change.field, ConfigType.UNKNOWN, value)
     return str(value)

@@ -396,10 +396,7 @@ def set_of_resources(changes: Sequence[Change]) -> list[Change]:
 
 
 def counted_changes(changes: Sequence[Change]) -> str:
-    """`1 created, 2 altered`; `wrote 900 records to 3 partitions`."""
-    if changes and all(change.of_records for change in changes):
-        places = count_kinds(change.resource for change in changes)
-        return f"{past(changes[0].verb)} {count_records(changes)} to {places}"
+    """`1 created, 2 altered`."""
     return ", ".join(f"{count:,} {past(verb)}" for verb, count in count_verbs(changes))
 
 
@@ -598,9 +595,9 @@ def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
         return
     if len(resources) > MANY and not verbose:
         verb, *others = dict.fromkeys(change.verb for change in done)
-        mixed = others or done[0].of_records
-        told = counted_changes(done) if mixed else count_kinds(each.resource for each in resources)
-        yield text("done: " if mixed else f"{past(verb)} ", "good") + text(told)
+        records = f"{count_records(done)} to " if done[0].of_records else ""
+        told = counted_changes(done) if others else records + count_kinds(r.resource for r in done)
+        yield text("done: " if others else f"{past(verb)} ", "good") + text(told)
         return
     for changes in by_resource(done if verbose else without_ids(done)):
         yield _done_line(changes)

@@ -76,10 +76,9 @@ def _single(check: RestartCheck, width: int | None) -> Iterator[Text]:
     yield from summary(
         width,
         text(f"{_named(check.brokers)}: ", "heading") + verdict_text(check.verdict),
-        f"leads {counted(check.leaders, 'partition')}",
+        f"leads {counted(check.leaders, 'partition')} ({check.groups:,} of __consumer_offsets,"
+        f" {check.transactions:,} of __transaction_state)",
         counted(check.replicas, "replica"),
-        f"coordinator of {counted(check.groups, 'group partition')} and"
-        f" {counted(check.transactions, 'transaction partition')}",
         "active controller" if check.controller else "",
     )
 

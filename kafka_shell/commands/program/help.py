@@ -14,6 +14,7 @@ from kafka_shell.language.command import (
     CONNECTION,
     PROGRAM,
     RUNNING,
+    SANDBOX,
     Argument,
     Command,
     Example,
@@ -110,8 +111,9 @@ def program_page(registry: Sequence[Command], columns: int | None = None) -> str
     ways = {"": "open the prompt", " COMMAND ...": "run one command", " < SCRIPT": "run a script"}
     usages = [(f"kafka.sh [--broker HOST:PORT]{way}", about) for way, about in ways.items()]
     where = "Without --broker or --profile, kafka.sh uses the default profile or localhost:9092."
-    known = visible((*CONNECTION, *PROGRAM, *RUNNING))
+    known = [each for each in visible((*CONNECTION, *PROGRAM, *RUNNING)) if each not in SANDBOX]
     options = _table("OPTIONS", map(option_row, known), columns)
+    options += ["", *_table("OPTIONS OF THE SANDBOX", map(option_row, SANDBOX), columns)]
     rows = [line for each in usages for line in _row(*each, 43, columns)]
     lines = ["USAGE", *rows, "", *_wrapped(where, columns), "", *options, ""]
     return "\n".join([*lines, overview(registry, columns)]) + "\n"

@@ -88,7 +88,7 @@ KEYS: tuple[Key, ...] = (
     Key(("pagedown",), "PgDn", "next page", lambda state, rows: states.move(state, rows)),
     Key(("home", "g"), "Home, g", "first row", _to_start),
     Key(("end", "G"), "End, G", "last row", _to_end),
-    Key(("c-z",), "Ctrl-Z", "suspend; measuring stops meanwhile", _request("suspend")),
+    Key(("c-z",), "Ctrl-Z", "suspend, and stop measuring", _request("suspend")),
     Key(("?", "h", "f1"), "?, h, F1", "show the keys", _help, "keys"),
 )  # fmt: skip
 

@@ -342,3 +342,19 @@ def test_json_of_a_change() -> None:
         ("topic gone", "refused"),
     ]
     assert "POLICY_VIOLATION" in err_of(drawing)
+
+
+def test_many_replicas_of_a_throttle_are_counted() -> None:
+    throttle = Resource("throttle", "topic t")
+    replicas = Change(throttle, "alter", "leader.replication.throttled.replicas", "0:1,0:2", None)
+    drawing = writer()
+    drawing.write(outcome(plan(replicas), "done"))
+    assert out_of(drawing).splitlines()[0].endswith("throttled.replicas 2 replicas -> (removed)")
+
+
+def test_offsets_of_many_partitions_are_counted() -> None:
+    group = Resource("group-offsets", "g")
+    made = plan(*(Change(group, "alter", f"t:{n}", "1", "2") for n in range(9)))
+    drawing = writer()
+    drawing.write(outcome(made, *["done"] * 9))
+    assert out_of(drawing) == "altered offsets of group g: 9 partitions\n"
