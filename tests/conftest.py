@@ -68,16 +68,25 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def _shared_folder(nodeid: str) -> str:
+    """The folder of a test whose files share what is dear to start, or nothing."""
+    return next((folder for folder in _SHARING if nodeid.startswith(f"tests/{folder}/")), "")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes one worker longest, so that no worker ends long after the others."""
+    items.sort(key=lambda item: not _shared_folder(item.nodeid))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Give each worker whole files, or the whole folder if its files share what is dear to start:
-    a session of Spark, three brokers."""
+    a session of Spark, several brokers."""
     from xdist.scheduler import LoadFileScheduling
 
     class Files(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            folders = (folder for folder in _SHARING if nodeid.startswith(f"tests/{folder}/"))
-            return next(folders, str(super()._split_scope(nodeid)))
+            return _shared_folder(nodeid) or str(super()._split_scope(nodeid))
 
     return Files(config, log)
 
