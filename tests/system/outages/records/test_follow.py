@@ -50,7 +50,9 @@ def test_the_leader_of_a_partition_dies_while_it_is_followed(
     found: list[Record] = []
     with (
         connect(three_brokers) as mine,
-        java_records.producer(three_brokers.bootstrap, linger_ms="5", batch_size="500") as producer,
+        java_records.producer(
+            three_brokers.bootstrap, linger_ms="5", batch_size="500", request_timeout_ms="5000"
+        ) as producer,
     ):
         blocks = Reading(mine, Results(dict.fromkeys(wheres, Span(0)))).arriving()
         java_records.send(producer, name, _values(0, _BEFORE))

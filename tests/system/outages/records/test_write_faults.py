@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,10 +14,12 @@ from uuid import uuid4
 
 import pytest
 
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity
 from kafka_shell.admin.records import write
 from kafka_shell.admin.records.model import NewRecord, Record
+from kafka_shell.admin.records.offsets import ranges
 from kafka_shell.admin.records.write import WriteInterrupted, Writer
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
@@ -27,39 +27,46 @@ from tests.support import java_consumer
 from tests.support.changes import done, make_topic
 from tests.support.frozen_process import freeze, thaw
 from tests.support.outages import processes, start_all, wait_until_back
-from tests.support.program import Process, Program
+from tests.support.program import Program
 from tests.support.read_records import read_all
+from tests.support.waiting import wait_for
 
-LINES = 150_000
+LINES = 60_000
 NOON = 1_769_860_800_000  # 2026-01-31T12:00Z
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
 def test_a_broker_fails_while_records_are_written(
-    three_brokers: Sandbox, three: Cluster, tmp_path: Path, how: signal.Signals
+    three_brokers: Sandbox,
+    three: Cluster,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    how: signal.Signals,
 ) -> None:
     """Each line is written once, and those of a partition in their order."""
+    monkeypatch.setattr(write, "_RESPONSE_S", 5.0)  # how long a broker that hangs is waited for
     topic = make_topic(three, f"wf-{uuid4().hex[:8]}", 3, 3)
-    home = Process(tmp_path, three_brokers.bootstrap)
-    command = [sys.executable, "-m", "kafka_shell", "--broker", three_brokers.bootstrap, "produce",
-               topic, "--from-file", "-", "--lines"]  # fmt: skip
     victim = processes(three_brokers)[3] or 0
+    file = tmp_path / "lines"
+    file.write_text("".join(f"{number} {'x' * 500}\n" for number in range(LINES)))
+    written: list[int] = []
+
+    def fail() -> None:
+        written.append(wait_for("something is written", lambda: _end(three, topic)))
+        os.kill(victim, how)
+
+    failing = threading.Thread(target=fail)
+    failing.start()
     try:
-        with subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=home.environment(),
-        ) as run:  # fmt: skip
-            assert run.stdin is not None
-            for number in range(LINES):
-                if number == LINES // 2:
-                    freeze(victim) if how is signal.SIGSTOP else os.kill(victim, how)
-                run.stdin.write(b"%d %s\n" % (number, b"x" * 200))
-            _, err = run.communicate(timeout=200)
+        program = Program(tmp_path / "home", three_brokers.bootstrap)
+        run = program("produce", topic, "--from-file", str(file), "--lines")
+        failing.join()
     finally:
         thaw(victim)
         start_all(three_brokers)
         wait_until_back(three_brokers)
-    assert run.returncode == 0, err.decode()
+    assert written and written[0] < LINES, "all was written before the broker failed"
+    assert run.status == 0, str(run)
     found = _numbers(three, topic)
     assert sorted(number for some in found for number in some) == list(range(LINES))
     assert all(some == sorted(some) for some in found)
@@ -87,6 +94,12 @@ def test_ctrl_c_ends_a_write_to_a_broker_that_hangs(
         wait_until_back(three_brokers)
     (written,) = caught.value.written
     assert written.unknown, written
+
+
+def _end(cluster: Cluster, topic: str) -> int:
+    return sum(
+        each.max_records for each in ranges(cluster, [TopicPartition(topic, n) for n in range(3)])
+    )
 
 
 def _numbers(cluster: Cluster, topic: str) -> list[list[int]]:
