@@ -68,11 +68,11 @@ COMMANDS = (
         ),
         search=("rolling restart", "stop broker", "maintenance", "shutdown", "upgrade"),
         description=(
-            "unsafe: a partition would have no leader or too few in-sync replicas for acks=all"
-            " producers, or the metadata quorum would lose its majority. risky: nothing fails, but"
-            " a reassignment or recovery should end first, or one in-sync replica would be left."
-            " unknown: something could not be read. safe: none of these. Replicas that are not in"
-            " sync count as unavailable.\n"
+            "unsafe: a partition would have no leader or too few in-sync replicas for producers"
+            " with acks=all, or the metadata quorum would lose its majority. risky: nothing fails,"
+            " but a reassignment or recovery should complete first, or one in-sync replica would"
+            " be left. unknown: something could not be read. safe: none of these. Replicas that are"
+            " not in sync count as unavailable.\n"
             "The batches of --plan assume that the brokers of a batch are back in sync before the"
             " next batch is stopped. The active controller is in the last batch.\n"
             "Exit status: 0 if all brokers are safe, else 1."
