@@ -56,7 +56,7 @@ def test_a_pattern_that_matches_nothing_is_an_error(kafka: Program, stem: str) -
 
 def test_one_plan_resets_two_of_three(kafka: Program, cluster: Cluster, stem: str) -> None:
     dry = kafka.ok("reset-offsets", f"{stem}-*", "--to", "earliest", "--dry-run")
-    assert "4 offsets of 2 groups" in dry.stdout and f"{stem}x" not in dry.stdout
+    assert dry.stdout.count(" -> 0") == 4 and f"{stem}x" not in dry.stdout
     kafka.ok("reset-offsets", f"{stem}-*", "--to", "earliest", "--yes")
     offsets = [held(cluster, stem + ending) for ending in ("-a", "-b", "x")]
     assert offsets == [[0, 0], [0, 0], [3, 6]]

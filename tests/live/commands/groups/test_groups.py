@@ -144,7 +144,7 @@ def test_where_to(kafka: Program, topic: str, group: str, words: str, wanted: li
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("--to yesterday", "invalid --to: 'yesterday'"),
+        ("--to yesteryear", "invalid --to: 'yesteryear'"),
         ("--to erliest", "Did you mean earliest?"),
         ("", "reset-offsets requires one of --to, --offset"),
         ("--to 5 --to-latest", "cannot be used with"),
