@@ -66,6 +66,10 @@ def test_the_default_is_localhost() -> None:
     assert {row.source for row in found.describe()} == {"default"}
 
 
+def test_several_servers_are_named_by_the_first() -> None:
+    assert loaded({"broker": "a:1,b:2,c:3"}).cluster_name == "a:1,..."
+
+
 def test_flag_over_environment_over_profile_over_properties(config: Path, tmp_path: Path) -> None:
     (tmp_path / "java.properties").write_text("bootstrap.servers=java:1\nclient.id=java\n")
     config.write_text(
