@@ -2,105 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from kafka_shell.language.command import Command, Registry
 
-# Module -> the names and short forms of the commands that it declares, in its order. A one-shot
-# imports the module of its own command only.
+# Family -> the names and short forms of its commands, in the order of its spec. A one-shot imports
+# the spec of its own command's family only.
 INDEX = {
-    "topics.commands": ("list-topics", "topics", "ls", "describe-topic", "topic"),
-    "topics.changes": ("create-topic", "alter-topic", "delete-topic"),
-    "records.commands": ("list-offsets", "offsets", "delete-records"),
-    "records.read_records": ("read-records", "peek"),
-    "records.write": ("write-record", "produce"),
-    "records.copy": ("copy-records",),
-    "configs.commands": ("list-configs", "describe-configs", "configs", "config", "alter-configs"),
-    "configs.config_command": ("config-command",),
-    "quotas.commands": (
-        "list-quotas",
-        "describe-quotas",
-        "quotas",
-        "alter-quotas",
-        "resolve-quota",
+    "topics": (
+        "list-topics", "topics", "ls", "describe-topic", "topic", "create-topic", "alter-topic",
+        "delete-topic",
     ),
-    "client_configs.commands": ("describe-client-configs", "alter-client-configs"),
-    "users.commands": ("scram-credentials", "users", "describe-user", "user"),
-    "acls.commands": ("list-acls", "acls", "alter-acls", "check-acl"),
-    "tokens.commands": ("describe-tokens", "tokens", "create-token", "renew-token", "expire-token"),
-    "partitions.reassignments": ("reassign-partitions",),
-    "partitions.rebalance": ("rebalance",),
-    "partitions.list_reassignments": ("verify-reassign-partitions", "list-reassignments"),
-    "partitions.elections": (
-        "preferred-replica-leader-election",
-        "verify-preferred-replica-leader-election",
-        "elect-leaders",
+    "records": (
+        "list-offsets", "offsets", "delete-records", "read-records", "peek", "write-record",
+        "produce", "copy-records",
     ),
-    "partitions.log_dirs": ("describe-log-dirs", "alter-log-dirs"),
-    "groups.commands": (
-        "list-groups",
-        "groups",
-        "describe-group",
-        "group",
-        "lag",
-        "delete-group",
-        "remove-members",
+    "configs": (
+        "list-configs", "describe-configs", "configs", "config", "alter-configs",
+        "config-command",
     ),
-    "groups.offsets": ("reset-offsets", "delete-offsets"),
-    "cluster.commands": (
-        "cluster-metadata",
-        "brokers",
-        "cluster",
-        "health",
-        "api-versions",
-        "unregister-broker",
+    "quotas": ("list-quotas", "describe-quotas", "quotas", "alter-quotas", "resolve-quota"),
+    "client_configs": ("describe-client-configs", "alter-client-configs"),
+    "users": ("scram-credentials", "users", "describe-user", "user"),
+    "acls": ("list-acls", "acls", "alter-acls", "check-acl"),
+    "tokens": ("describe-tokens", "tokens", "create-token", "renew-token", "expire-token"),
+    "partitions": (
+        "reassign-partitions", "rebalance", "verify-reassign-partitions", "list-reassignments",
+        "preferred-replica-leader-election", "verify-preferred-replica-leader-election",
+        "elect-leaders", "describe-log-dirs", "alter-log-dirs",
     ),
-    "cluster.brokers": ("describe-broker", "broker"),
-    "cluster.restart": ("check-restart",),
-    "cluster.decommission": ("decommission",),
-    "cluster.quorum": ("describe-quorum", "alter-quorum", "describe-features", "update-features"),
-    "activity.commands": ("top",),
-    "transactions.commands": (
-        "list-transactions",
-        "transactions",
-        "describe-transactions",
-        "transaction",
-        "describe-producers",
-        "fence-producer",
+    "groups": (
+        "list-groups", "groups", "describe-group", "group", "lag", "delete-group",
+        "remove-members", "reset-offsets", "delete-offsets",
     ),
-    "transactions.hanging": ("find-hanging-transactions", "abort-transaction"),
-    "state.commands": ("export", "diff", "apply", "state-schema"),
-    "rehearse.commands": ("rehearse",),
-    "spark.audit": ("spark audit",),
-    "spark.commands": ("spark sql", "spark snapshot", "spark diff", "spark tables"),
-    "spark.trend": ("spark trend",),
-    "spark.controls": ("spark controls", "spark test-controls"),
-    "spark.server": ("spark start", "spark stop", "spark status"),
-    "program.commands": (
-        "connect",
-        "refresh",
-        "watch",
-        "source",
-        "history",
-        "theme",
-        "set",
-        "clear",
-        "exit",
-        "quit",
+    "cluster": (
+        "cluster-metadata", "brokers", "cluster", "health", "api-versions", "unregister-broker",
+        "describe-broker", "broker", "check-restart", "decommission", "describe-quorum",
+        "alter-quorum", "describe-features", "update-features",
     ),
-    "program.undo": ("undo",),
-    "program.journal": ("journal",),
-    "program.sandbox": ("sandbox",),
-    "program.help": ("help",),
-}
+    "activity": ("top",),
+    "transactions": (
+        "list-transactions", "transactions", "describe-transactions", "transaction",
+        "describe-producers", "fence-producer", "find-hanging-transactions", "abort-transaction",
+    ),
+    "state": ("export", "diff", "apply", "state-schema"),
+    "rehearse": ("rehearse",),
+    "spark": (
+        "spark audit", "spark sql", "spark snapshot", "spark diff", "spark tables", "spark trend",
+        "spark controls", "spark test-controls", "spark start", "spark stop", "spark status",
+    ),
+    "program": (
+        "connect", "refresh", "watch", "source", "history", "theme", "set", "clear", "exit",
+        "quit", "undo", "journal", "sandbox", "help",
+    ),
+}  # fmt: skip
 
 
-def commands_of(module: str) -> tuple[Command, ...]:
-    """The commands that a module of this package declares."""
-    declared: tuple[Command, ...] = import_module(f"{__name__}.{module}").COMMANDS
+def commands_of(family: str) -> tuple[Command, ...]:
+    """The commands that a family declares."""
+    declared: tuple[Command, ...] = import_module(f"{__name__}.{family}.spec").COMMANDS
     return declared
+
+
+def by_name(name: str) -> Callable[..., Any]:
+    """A function of this package, `topics.run:list_topics`. Its module is imported when it is first
+    called."""
+    module, _, function = name.partition(":")
+
+    def call(*arguments: object) -> Any:
+        return getattr(import_module(f"{__name__}.{module}"), function)(*arguments)
+
+    return call
 
 
 # Package of a model, or its path -> the family that renders it, for those outside of the families.

@@ -249,7 +249,7 @@ def _client_config_line(resource: Resource, changes: Changes) -> str:
 def _alter_client_configs(context: Context, changes: Changes, _: dict[str, Any]) -> Plan:
     from kafka_shell.admin.client_configs.change import plan_alter
     from kafka_shell.admin.client_configs.model import ClientConfigAlteration, ClientEntity
-    from kafka_shell.commands.configs.config_dynamic import with_acl_commands
+    from kafka_shell.commands.client_configs.run import with_acl_commands
 
     alterations = []
     for change in changes:

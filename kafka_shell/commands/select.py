@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.plans import Resource
+from kafka_shell.base.results import Results
 from kafka_shell.base.text import quote
 from kafka_shell.base.units import some
+from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.kinds import is_pattern, select, split
+from kafka_shell.wire import metadata_scan
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import MetadataScan
+from kafka_shell.wire.model import Partition
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.groups.model import GroupKey
     from kafka_shell.admin.partitions.model import TopicPartition
-    from kafka_shell.base.plans import Resource
-    from kafka_shell.base.results import Results
-    from kafka_shell.context import Context
-    from kafka_shell.wire.connection import Cluster
-    from kafka_shell.wire.metadata_scan import MetadataScan
-    from kafka_shell.wire.model import Partition
 
 _LISTS = {"topic": "list-topics", "group": "list-groups",
           "client metrics subscription": "list-configs client-metrics"}  # fmt: skip
@@ -46,8 +46,6 @@ def topics_and_scan(
     _refuse_too_long(items, invocation.span(name))
     if items and not any(is_pattern(item) for item in items):
         return list(dict.fromkeys(items)), None
-    from kafka_shell.wire import metadata_scan
-
     seen = metadata_scan.scan(cluster)
     return among(invocation, name, sorted(seen.names)), seen
 
@@ -65,33 +63,6 @@ def among(
     return list(dict.fromkeys([*chosen.names, *(word for _, word in chosen.unmatched)]))
 
 
-def groups(invocation: Invocation, cluster: Cluster) -> Results[GroupKey, Any]:
-    """The groups that argument `groups` selects, and those that option `group` names, by name.
-
-    The value is the GroupListing, or None for a group that was named and not listed. The failures
-    are brokers whose groups are unknown. A pattern that matches nothing raises ShellError. Without
-    words: all.
-    """
-    from kafka_shell.admin.groups.read import list_groups
-    from kafka_shell.base.results import Results
-
-    words, named = invocation["groups"], dict.fromkeys(invocation["group"])
-    if (words or named) and not any(map(is_pattern, words)):
-        return Results(dict.fromkeys(words) | named)
-    listed = list_groups(cluster)
-    chosen = among(invocation, "groups", list(listed.values), "group")
-    return Results({name: listed.values.get(name) for name in chosen} | named, listed.failures)
-
-
-def groups_to_change(invocation: Invocation, cluster: Cluster) -> list[str]:
-    """The names of the selected groups. Raises ShellError if a pattern may match more of them."""
-    found = groups(invocation, cluster)
-    for about, why in found.failures.items():
-        message = f"cannot select groups, because the groups of {about} could not be read: {why}"
-        raise ShellError(message, hint="Name each group: --group NAME.", code=why.name)
-    return list(found.values)
-
-
 def topics_to_change(invocation: Invocation, context: Context) -> list[str]:
     """As `topics`, but an internal topic is selected only by its name or by a pattern that itself
     begins with `_`."""
@@ -103,8 +74,6 @@ def topics_to_change(invocation: Invocation, context: Context) -> list[str]:
 def partitions_to_change(invocation: Invocation, context: Context) -> Results[Resource, Partition]:
     """As `partitions`, but those of an internal topic are selected only by its name or by a pattern
     that itself begins with `_`."""
-    from kafka_shell.base.results import Results
-
     found = partitions(invocation, context.cluster)
     names = dict.fromkeys(each.topic for each in found)
     left_out = _internal([word for word, _ in invocation["topic"]], names, context)
@@ -122,8 +91,6 @@ def _internal(words: Iterable[str], names: Iterable[str], context: Context) -> s
     suspects = sorted({*suspects} - {*select(wanted, suspects).names})
     if not suspects:
         return set()
-    from kafka_shell.wire import metadata_scan
-
     found = metadata_scan.scan(context.cluster, suspects)
     internal = sorted(name for name in found.names if found.summary(name).internal)
     if internal:
@@ -241,14 +208,13 @@ def partitions(
     Without words: all partitions. Patterns match only topics in `among`; None is all.
     """
     from kafka_shell.admin.topics import partitions as partitions_module
-    from kafka_shell.wire.metadata_scan import scan
 
     words: Sequence[tuple[str, tuple[int, ...] | None]] = invocation.get(name) or ()
     for index, (word, _) in enumerate(words):
         _refuse_too_long(split(word), invocation.span(name, index))
     items = [item for word, _ in words for item in split(word)]
     exact = bool(items) and not any(is_pattern(item) for item in items)
-    found = scan(cluster, list(dict.fromkeys(items)) if exact else None)
+    found = metadata_scan.scan(cluster, list(dict.fromkeys(items)) if exact else None)
     existing = sorted(each for each in found.names if among is None or each in among)
     requested: dict[str, dict[int, None] | None] = {} if words else dict.fromkeys(existing)
     for index, (word, numbers) in enumerate(words):

@@ -19,7 +19,6 @@ from kafka_shell.language.command import (
     SANDBOX,
     TIMEOUT,
     Command,
-    Invocation,
     Option,
     Registry,
 )
@@ -210,8 +209,4 @@ def _unknown_option(word: str, registry: Registry) -> UsageError:
     )
 
 
-def _nothing_to_run(invocation: Invocation, context: object) -> None:
-    """Options without a command."""
-
-
-_SCOPE = Scope(Command("", "", "", _nothing_to_run, Effect.CHANGE), (TIMEOUT, *PROGRAM))
+_SCOPE = Scope(Command("", "", "", effect=Effect.CHANGE), (TIMEOUT, *PROGRAM))

@@ -92,7 +92,8 @@ class Short(Struct, frozen=True):
 
 
 class Command(Struct, frozen=True):
-    """A command. `run(invocation, context)` returns a value, an iterator of rows, or a Plan.
+    """A command. `run` names the function that runs it, `topics.run:list_topics`, which takes the
+    invocation and the context and returns a value, an iterator of rows, or a Plan.
 
     `family` groups commands in help (topics, configs, cluster, shell ...). `exactly_one` and
     `at_least_one` are groups of options or arguments of which one must be given. `needs_cluster` is
@@ -106,7 +107,7 @@ class Command(Struct, frozen=True):
     name: str
     summary: str
     family: str
-    run: Callable[[Invocation, Any], Any]
+    run: str = ""
     effect: Effect = Effect.READ
     arguments: tuple[Argument, ...] = ()
     options: tuple[Option, ...] = ()

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.structs import replace
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Invocation, Option, Parameter, Registry
+from kafka_shell.language.command import Argument, Command, Option, Parameter, Registry
 from kafka_shell.language.kinds import Kind, convert, is_pattern
 from kafka_shell.language.scan import (
     FoundCommand,
@@ -178,7 +178,7 @@ class _Typing(Struct, frozen=True):
         """Only options so far: their values, or the command as a flag (`--list-topics`)."""
         if not (before or [current])[0].text.startswith("-"):
             return CompletionRequest(WordKind.NOTHING, span=(self.position, self.position))
-        no_command = Command("", "", "", _nothing_to_run)
+        no_command = Command("", "", "")
         found = self._within(no_command, [*before, current], current)
         found = replace(found, command=None)
         return (
@@ -280,10 +280,6 @@ def _own_option(use: Use, found: Scan) -> Option | None:
     known = found.scope.both(opener.word.text.partition("=")[0])
     own = known[0].parameter
     return own if len(known) > 1 and isinstance(own, Option) and not use.value else None
-
-
-def _nothing_to_run(invocation: Invocation, context: object) -> None:
-    """The command of a line that has none yet."""
 
 
 def _given(found: Scan, current: Word) -> dict[str, tuple[str, ...]]:

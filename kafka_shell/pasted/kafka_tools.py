@@ -179,7 +179,7 @@ def _part_of(given: Given, command: str) -> Given:
 
 def _without_password(text: str) -> str:
     """The credentials without their passwords: scram-credentials asks for them, unseen."""
-    from kafka_shell.commands.users.commands import read_list
+    from kafka_shell.commands.users.run import read_list
 
     return ",".join(
         each.mechanism.label + (f"=[iterations={each.iterations}]" if each.iterations else "")

@@ -11,7 +11,7 @@ from kafka_shell.base.plans import Effect, Plan
 from kafka_shell.base.runbook import Runbook
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import to_path
-from kafka_shell.commands import REGISTRY
+from kafka_shell.commands import REGISTRY, by_name
 from kafka_shell.context import Context, OtherClusterPlan
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
@@ -310,7 +310,7 @@ def _execute(invocation: Invocation, context: Context) -> tuple[Status, bool]:
 
 def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> tuple[Status, bool]:
     try:
-        value = invocation.command.run(invocation, context)
+        value = by_name(invocation.command.run)(invocation, context)
     except ShellError as error:
         if error.span is not None and isinstance(error, UsageError) and not error.text:
             error.text = invocation.text

@@ -14,7 +14,8 @@ from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, Resourc
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import escape
 from kafka_shell.base.units import ConfigType, counted, format_config_value
-from kafka_shell.commands.configs.kinds import CONFIGS, is_about_quotas, subject_of
+from kafka_shell.commands.configs.complete import is_about_quotas, subject_of
+from kafka_shell.commands.configs.kinds import CONFIGS
 from kafka_shell.context import Context
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Registry

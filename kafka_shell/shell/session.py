@@ -31,7 +31,6 @@ from kafka_shell.base.processes import exiting_on
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, parse_duration
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.spark.sources import start_early
 from kafka_shell.context import Context
 from kafka_shell.crash import report_crash
 from kafka_shell.language.tokens import logical_lines
@@ -368,9 +367,12 @@ class Session:
 
     def _typed(self, text: str) -> None:
         """Start Spark, which takes seconds, when a line starts with `spark`."""
-        if text.startswith("spark ") and start_early(self.context):
-            message = "starting Spark in the background"
-            run_in_terminal(lambda: self._print([("class:comment", message)]))
+        if text.startswith("spark "):
+            from kafka_shell.commands.spark.sources import start_early
+
+            if start_early(self.context):
+                message = "starting Spark in the background"
+                run_in_terminal(lambda: self._print([("class:comment", message)]))
 
     def _drawn(self) -> None:
         """Read the cluster after the prompt was drawn, and again each time the view is older than

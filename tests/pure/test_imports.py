@@ -68,6 +68,11 @@ FOR_TYPES = {
     ("output.outcomes", "output.writer"),
 }  # fmt: skip
 
+# Imports in functions, counted by name.
+IN_FUNCTIONS = 500
+# What the declarations of a family may import from the folders of families.
+DECLARING = {"spec", "kinds", "rules", "model"}
+
 # Libraries that belong to one place each.
 LIBRARIES: dict[str, set[str]] = {
     "kafka": {"admin", "wire", "clients", "sandbox.demo"},
@@ -231,6 +236,23 @@ def test_modules_are_imported_by_name_only_from_above() -> None:
     what it exports, as the client does its families, and `advice` its questions."""
     found = {name for name, path in modules().items() if "import_module(" in path.read_text()}
     assert found == {"admin", "admin.client", "advice", "commands"}
+
+
+def test_few_imports_are_in_functions() -> None:
+    """They are for what a module seldom needs and takes long to import."""
+    inside = sum(not head for name in modules() for _, head in imports(name))
+    assert inside <= IN_FUNCTIONS
+
+
+def test_declarations_import_nothing_that_runs_a_command() -> None:
+    wrong = [
+        f"{name} imports {target}"
+        for name in modules()
+        if covers("commands.*.spec", name)
+        for target in ours(name)
+        if covers("commands.*", target) and target.split(".")[-1] not in DECLARING
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_steps_are_in_the_core() -> None:

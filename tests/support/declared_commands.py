@@ -1,7 +1,6 @@
 """A registry of commands for tests of the language."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from kafka_shell.base.plans import Effect
 from kafka_shell.commands.configs.kinds import (
@@ -11,13 +10,12 @@ from kafka_shell.commands.configs.kinds import (
     CONFIG_PAIRS,
     ENTITY,
 )
-from kafka_shell.commands.topics.changes import ASSIGNMENT, NEW_TOPIC
+from kafka_shell.commands.topics.spec import ASSIGNMENT, NEW_TOPIC
 from kafka_shell.language import kinds
 from kafka_shell.language.command import (
     TIMEOUT,
     Argument,
     Command,
-    Invocation,
     Option,
     Registry,
     Short,
@@ -31,10 +29,6 @@ def registry_of(commands: Sequence[Command]) -> Registry:
     return Registry({"": words}, lambda _: commands)
 
 
-def nothing(invocation: Invocation, context: Any) -> None:
-    """Commands of this registry are never run."""
-
-
 TOPICS = Argument("topic", kinds.TOPIC, "Topics.", many=True, option="--topic")
 ANY_TOPIC = Argument("topic", kinds.TOPIC, "Topics.", many=True, required=False, option="--topic",
                      unless=("--broker-id", "--group"))  # fmt: skip
@@ -44,13 +38,13 @@ SUBJECTS = (
 )
 
 LIST_TOPICS = Command(
-    "list-topics", "Names of topics.", "topics", nothing,
+    "list-topics", "Names of topics.", "topics", "",
     options=(Option("--long", kinds.FLAG, "More columns."),
              Option("--exclude-internal", kinds.FLAG, "Without Kafka's own.")),
     shorts=(Short("topics", "list-topics"),), search=("show",),
 )  # fmt: skip
 DESCRIBE_TOPIC = Command(
-    "describe-topic", "Partitions of topics.", "topics", nothing,
+    "describe-topic", "Partitions of topics.", "topics", "",
     arguments=(Argument("topic", kinds.TOPIC, "Topics.", many=True, required=False,
                         option="--topic"),),
     options=(
@@ -61,7 +55,7 @@ DESCRIBE_TOPIC = Command(
     shorts=(Short("topic", "describe-topic"),),
 )  # fmt: skip
 CREATE_TOPIC = Command(
-    "create-topic", "Create topics.", "topics", nothing, Effect.CHANGE,
+    "create-topic", "Create topics.", "topics", "", Effect.CHANGE,
     arguments=(Argument("topic", NEW_TOPIC, "Names.", many=True, required=False,
                         option="--topic"),),
     options=(
@@ -77,7 +71,7 @@ CREATE_TOPIC = Command(
     exactly_one=(("topic", "--from-file"),),
 )  # fmt: skip
 ALTER_TOPIC = Command(
-    "alter-topic", "Change topics.", "topics", nothing, Effect.CHANGE,
+    "alter-topic", "Change topics.", "topics", "", Effect.CHANGE,
     arguments=(TOPICS,),
     options=(
         Option("--partitions", kinds.INTEGER, "Partitions."),
@@ -87,16 +81,16 @@ ALTER_TOPIC = Command(
     at_least_one=(("--partitions", "--config", "--delete-config"),),
 )  # fmt: skip
 DELETE_TOPIC = Command(
-    "delete-topic", "Delete topics.", "topics", nothing, Effect.DESTROY, arguments=(TOPICS,)
+    "delete-topic", "Delete topics.", "topics", "", Effect.DESTROY, arguments=(TOPICS,)
 )
 DESCRIBE_CONFIGS = Command(
-    "describe-configs", "Configs.", "configs", nothing,
+    "describe-configs", "Configs.", "configs", "",
     arguments=(ANY_TOPIC, Argument("key", CONFIG_KEY, "Keys.", many=True, required=False)),
     options=(*SUBJECTS, Option("--all", kinds.FLAG, "Defaults too.")),
     shorts=(Short("configs", "describe-configs"), Short("broker", "describe-configs --broker-id")),
 )  # fmt: skip
 ALTER_CONFIGS = Command(
-    "alter-configs", "Change configs.", "configs", nothing, Effect.CHANGE,
+    "alter-configs", "Change configs.", "configs", "", Effect.CHANGE,
     arguments=(ANY_TOPIC,
                Argument("config", CONFIG_PAIR, "key=value", many=True, required=False)),
     options=(*SUBJECTS,
@@ -104,7 +98,7 @@ ALTER_CONFIGS = Command(
              Option("--append", CONFIG_PAIR, "A config.", many=True)),
 )  # fmt: skip
 CONFIG_COMMAND = Command(
-    "config-command", "KIP-248's.", "configs", nothing, Effect.CHANGE,
+    "config-command", "KIP-248's.", "configs", "", Effect.CHANGE,
     options=(
         Option("--entity-type", kinds.CHOICE, "Which kind.", many=True,
                choices=("topics", "brokers", "users", "clients", "groups", "client-metrics")),
@@ -120,7 +114,7 @@ CONFIG_COMMAND = Command(
     exactly_one=(("--describe", "--alter"),),
 )  # fmt: skip
 RESET_OFFSETS = Command(
-    "reset-offsets", "Move a group.", "groups", nothing, Effect.DESTROY,
+    "reset-offsets", "Move a group.", "groups", "", Effect.DESTROY,
     arguments=(Argument("group", kinds.GROUP, "The group.", option="--group"),),
     options=(
         Option("--to", kinds.TEXT, "Where to.", required=True),
@@ -131,22 +125,22 @@ RESET_OFFSETS = Command(
     ),
 )  # fmt: skip
 WATCH = Command(
-    "watch", "Run a command repeatedly.", "shell", nothing,
+    "watch", "Run a command repeatedly.", "shell", "",
     arguments=(Argument("seconds", kinds.INTEGER, "Pause.", required=False),
                Argument("line", kinds.LINE, "The line.")),
 )  # fmt: skip
 HELP = Command(
-    "help", "Help.", "shell", nothing,
+    "help", "Help.", "shell", "",
     arguments=(Argument("about", kinds.LINE, "A command.", required=False),),
 )  # fmt: skip
 SET = Command(
-    "set", "Change a setting.", "shell", nothing,
+    "set", "Change a setting.", "shell", "",
     arguments=(Argument("name", kinds.CHOICE, "Which.", required=False, choices=("output", "mode")),
                Argument("value", kinds.TEXT, "Its value.", required=False)),
 )  # fmt: skip
-AUDIT = Command("spark audit", "Audit.", "audit", nothing,
+AUDIT = Command("spark audit", "Audit.", "audit", "",
                 options=(Option("--master", kinds.TEXT, "Where."),))  # fmt: skip
-SQL = Command("spark sql", "Query.", "audit", nothing,
+SQL = Command("spark sql", "Query.", "audit", "",
               arguments=(Argument("query", kinds.LINE, "SQL."),))  # fmt: skip
 
 REGISTRY = registry_of((

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka_shell.admin.cluster import health
 from kafka_shell.admin.cluster.model import Finding, Health
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.cluster.commands import command_of
+from kafka_shell.commands.cluster.render import command_of
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.wire.connection import Cluster

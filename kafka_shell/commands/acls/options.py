@@ -7,8 +7,9 @@ User:bob --operation Read --add`, where --add and --remove have no value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from kafka_shell.admin.acls import change as acl_changes
+from kafka_shell.admin.acls import read as acls
 from kafka_shell.admin.acls.model import (
     CLUSTER_NAME,
     AclBinding,
@@ -19,6 +20,7 @@ from kafka_shell.admin.acls.model import (
     PatternType,
 )
 from kafka_shell.base.errors import UsageError
+from kafka_shell.base.plans import Plan
 from kafka_shell.commands.acls.rules import (
     FORM,
     OPERATIONS,
@@ -27,9 +29,8 @@ from kafka_shell.commands.acls.rules import (
     check_principal,
     parse_rule,
 )
-
-if TYPE_CHECKING:
-    from kafka_shell.language.command import Invocation
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
 
 _NAMED = {
     "topic": AclResourceType.TOPIC,
@@ -283,3 +284,16 @@ def _refuse_filter(binding: AclBinding, span: tuple[int, int] | None) -> None:
 
 def _wrong(message: str, invocation: Invocation, option: str, hint: str) -> UsageError:
     return UsageError(message, hint=hint, code="bad-acl", span=invocation.span(option))
+
+
+# -- alter -----------------------------------------------------------------------------------------
+
+
+def alter_acls(invocation: Invocation, context: Context) -> Plan:
+    """Remove ACLs, then add ACLs."""
+    requested, removals = added(invocation), removed(invocation)
+    removals += [AclFilter(principal) for principal in principals(invocation, "remove-principal")]
+    copied = copies(invocation)
+    if copied is not None:
+        requested += acls.copies(context.cluster, *copied)
+    return acl_changes.plan_alter(context.cluster, removals, requested)

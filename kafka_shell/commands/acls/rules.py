@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -26,15 +25,11 @@ from kafka_shell.admin.acls.model import (
 from kafka_shell.base.errors import UsageError, did_you_mean
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quote_rest
+from kafka_shell.language.command import Parameter
 from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kinds import Fragment, Kind, Words, in_view, invalid
 from kafka_shell.language.tokens import Span
-from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
-
-if TYPE_CHECKING:
-    from kafka_shell.language.command import Parameter
-    from kafka_shell.view.candidates import Candidate
-
+from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
 
 FORM = "allow|deny PRINCIPAL OPERATIONS [from HOSTS] [on RESOURCE]"
 _PERMISSIONS = {"allow": AclPermission.ALLOW, "deny": AclPermission.DENY}

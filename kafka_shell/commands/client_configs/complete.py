@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kafka_shell.admin.client_configs.keys import KEYS, ClientConfigKey
 from kafka_shell.language.cursor import CompletionRequest
-from kafka_shell.language.kinds import CandidateSource
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView
 
@@ -26,6 +25,3 @@ def document(found: CompletionRequest, key: str, view: ClusterView) -> tuple[str
 
 def _summary(key: ClientConfigKey) -> str:
     return f"{key.type.name.lower():<7}  {', '.join(key.of)}"
-
-
-CLIENT_CONFIGS = CandidateSource(offer, document=document)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
+from kafka_shell.admin.cluster import quorum, unregister
+from kafka_shell.admin.cluster.decommission import plans, read
+from kafka_shell.admin.cluster.decommission.check import DONE, NOT_CHECKED, SKIPPED, Decommission
+from kafka_shell.admin.cluster.model import Voter
+from kafka_shell.admin.cluster.restart.judge import Verdict
+from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.partitions.targets import plan_remove_throttle, wait_until_drained
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Advice, Effect, Plan
+from kafka_shell.base.plans import Advice, Plan
 from kafka_shell.base.runbook import Runbook, Stage
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.base.waits import POLL_S, PROGRESS_S
 from kafka_shell.commands import select
-from kafka_shell.commands.partitions.reassignments import BATCHES, THROTTLE, plan_start
-from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.commands.partitions.reassignments import plan_start
+from kafka_shell.commands.partitions.throttle_store import throttle_record
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
 from kafka_shell.language.render import render
-
-if TYPE_CHECKING:
-    from kafka_shell.admin.cluster.decommission.check import Decommission
-    from kafka_shell.context import Context
-
 
 _KEEP = (
     "The active controller deletes the dynamic configs of the broker. If it cannot be reached, use"
@@ -53,9 +55,6 @@ def decommission(invocation: Invocation, context: Context) -> Runbook | Plan:
 
 def _undo(context: Context, broker: int) -> Plan:
     """The plan that removes the cordon; its warnings say what stays."""
-    from kafka_shell.admin.cluster.decommission import plans
-    from kafka_shell.admin.partitions.progress import under_way
-
     plan = plans.plan_uncordon(context.cluster, broker)
     if not plan.steps:
         return plan
@@ -81,8 +80,6 @@ class _Work:
 
     def read(self) -> Decommission:
         """How far it is."""
-        from kafka_shell.admin.cluster.decommission import read
-
         found, self._state, self._drain = read.read(self._context.cluster, self._broker)
         if self._state.configs is not None:
             self._configs = self._state.configs
@@ -96,8 +93,6 @@ class _Work:
     def _read_patiently(self) -> Decommission:
         """The same. What cannot be read is read again for a while: brokers and controllers fail.
         Raises ShellError if the runbook cannot continue."""
-        from kafka_shell.admin.cluster.restart.judge import Verdict
-
         until = time.monotonic() + PROGRESS_S
         until = min(until, self._context.cluster.deadline or until)
         while True:
@@ -132,9 +127,6 @@ class _Work:
 
     def done(self, name: str) -> None:
         """Note that a step was applied."""
-        from kafka_shell.admin.cluster.decommission import plans
-        from kafka_shell.admin.partitions.targets import wait_until_drained
-
         cluster = self._context.cluster
         if name == "drain":  # it is read again: without a cordon, topics may be created meanwhile
             wait_until_drained(cluster, self._broker)
@@ -149,10 +141,6 @@ class _Work:
 
     def _stop(self) -> Stage:
         """Remove what an interrupted drain left of its throttle, and wait for the stop."""
-        from kafka_shell.admin.cluster.decommission import read
-        from kafka_shell.admin.partitions.targets import plan_remove_throttle
-        from kafka_shell.commands.partitions.throttle_store import throttle_record
-
         cluster, broker, address = self._context.cluster, self._broker, self._state.address
         left = plan_remove_throttle(cluster, broker, throttle_record(self._context))
         message = (
@@ -167,10 +155,6 @@ class _Work:
         )
 
     def _plan(self, name: str) -> Plan:
-        from kafka_shell.admin.cluster import quorum, unregister
-        from kafka_shell.admin.cluster.decommission import plans
-        from kafka_shell.admin.cluster.model import Voter
-
         cluster, broker = self._context.cluster, self._broker
         if name == "cordon":
             return plans.plan_cordon(cluster, broker)
@@ -201,8 +185,6 @@ class _Work:
     def result(self) -> Decommission:
         """How far it is now. Steps that cannot be checked after the broker is removed count as done
         if this run did them."""
-        from kafka_shell.admin.cluster.decommission.check import DONE, NOT_CHECKED, SKIPPED
-
         known = dict.fromkeys(self._done, DONE)
         if self._invocation["keep-configs"] or "unregister" in known:
             known.setdefault("configs", SKIPPED)
@@ -221,43 +203,15 @@ def _why_not(found: Decommission) -> str:
     return f"decommissioning broker {found.broker} is {verdict}: {reasons[0].summary}{more}"
 
 
-COMMANDS = (
-    Command(
-        name="decommission",
-        summary="Remove a broker for good: cordon, drain, wait until it stops, unregister.",
-        family="cluster",
-        run=decommission,
-        effect=Effect.DESTROY,
-        arguments=(
-            Argument("broker-id", kinds.BROKER, "The ID of the broker: 4.", option="--broker-id"),
-        ),
-        options=(
-            replace(THROTTLE, excludes=("--undo",)),
-            *BATCHES,
-            Option("--keep-configs", kinds.FLAG,
-                   "Keep the dynamic configs of the broker.", excludes=("--undo",)),
-            Option("--undo", kinds.FLAG,
-                   "Only remove the cordon, so that the broker gets new replicas again. Replicas"
-                   " that were moved stay where they are."),
-        ),
-        search=("remove broker", "retire", "shrink", "scale in", "cordon", "drain"),
-        description=(
-            "First checks whether the other brokers can hold everything: replication factors,"
-            " racks, disk space, and the majority of the metadata quorum. Then, after one question:"
-            " cordons the log directories of the broker (Kafka 4.3), moves all replicas off it and"
-            " removes the throttle, waits until you stop the broker, removes its voter and its"
-            " dynamic configs, and unregisters it. Deleting configs requires a connection to the"
-            " controllers: without one, use --keep-configs.\n"
-            "The completed steps are read from the cluster: if the command was interrupted at any"
-            " step, run the same command again to continue. A broker that is permanently down is"
-            " decommissioned in the same way, if every partition has a leader.\n"
-            "Exit status: 0 if the broker is decommissioned; 1 if it cannot be, or a step failed;"
-            " 130 after Ctrl-C, also while waiting for the broker to stop."
-        ),
-        apis=(2, 32, 34, 35, 44, 45, 46, 55, 60, 64, 81),
-        examples=(
-            Example("decommission 1 --dry-run", "check whether broker 1 can be removed", status=1),
-            Example("decommission 1 --undo", "let broker 1 get new replicas again"),
-        ),
-    ),
-)  # fmt: skip
+def unregister_broker(invocation: Invocation, context: Context) -> Plan:
+    """Unregister brokers that were shut down for good; asks for confirmation."""
+    return unregister.plan_unregister(context.cluster, _ids(invocation))
+
+
+def _ids(invocation: Invocation) -> list[int]:
+    """The broker IDs as given; patterns would match running brokers, too."""
+    return [
+        select.broker_id(word, invocation.span("broker-id", index), invocation.text)
+        for index, words in enumerate(invocation["broker-id"])
+        for word in words.split(",")
+    ]

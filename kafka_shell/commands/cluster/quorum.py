@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from kafka_shell.admin.cluster import features, quorum
+from kafka_shell.admin.cluster.model import Endpoint, Features, Quorum, Voter
 from kafka_shell.base.errors import UsageError, did_you_mean
-from kafka_shell.base.plans import Effect, Plan
-from kafka_shell.commands.hints import with_hint
-from kafka_shell.commands.timeout import timeout_ms
-from kafka_shell.language import kinds
-from kafka_shell.language.command import TIMEOUT, Argument, Command, Example, Invocation, Option
-from kafka_shell.language.cursor import CompletionRequest
-from kafka_shell.language.kinds import Kind, in_view
-from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
-from kafka_shell.view.match import LIMIT
-
-if TYPE_CHECKING:
-    from kafka_shell.admin.cluster.model import Features, Quorum, Voter
-    from kafka_shell.context import Context
-    from kafka_shell.wire.connection import Cluster
-
+from kafka_shell.base.plans import Plan
+from kafka_shell.commands.options import timeout_ms, with_hint
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
+from kafka_shell.wire.connection import Cluster
 
 _DIRECTORY = r"[A-Za-z0-9_-]{22}"
 _ADD = re.compile(rf"(?P<id>\d{{1,9}})@(?P<at>.+?)(?::(?P<directory>{_DIRECTORY}))?")
@@ -37,8 +28,6 @@ _ENDPOINT = re.compile(
 
 def describe_quorum(invocation: Invocation, context: Context) -> Quorum:
     """Leader, voters and observers of the metadata quorum, and their lag."""
-    from kafka_shell.admin.cluster import quorum
-
     return quorum.describe(context.cluster)
 
 
@@ -56,8 +45,6 @@ def plan_voters(
     cluster: Cluster, add: Sequence[Voter], remove: Sequence[Voter], **options: int
 ) -> Plan:
     """The plan that adds and removes voters, with what to do if a controller does not run."""
-    from kafka_shell.admin.cluster import quorum
-
     hint = (
         "Start the controller first: it must catch up before it can be a voter.\nOr give the"
         " directory ID: --add ID@HOST:PORT:DIRECTORY-ID"
@@ -75,8 +62,6 @@ def _to_add(invocation: Invocation, index: int) -> Voter:
 
 def voter_of(text: str) -> Voter:
     """The voter of ID@HOST:PORT[:DIRECTORY-ID]. Raises ValueError."""
-    from kafka_shell.admin.cluster.model import Endpoint, Voter
-
     found = _ADD.fullmatch(text)
     places = [_ENDPOINT.fullmatch(each) for each in found["at"].split(",")] if found else []
     endpoints = tuple(
@@ -90,8 +75,6 @@ def voter_of(text: str) -> Voter:
 
 
 def _to_remove(invocation: Invocation, index: int) -> Voter:
-    from kafka_shell.admin.cluster.model import Voter
-
     found = _REMOVE.fullmatch(invocation["remove"][index])
     if found is None:
         raise _wrong(invocation, "remove", index, "ID or ID:DIRECTORY-ID")
@@ -99,8 +82,6 @@ def _to_remove(invocation: Invocation, index: int) -> Voter:
 
 
 def _controller(invocation: Invocation) -> Voter:
-    from kafka_shell.admin.cluster.model import Voter
-
     directory = invocation["controller-directory-id"] or ""
     if directory and not re.fullmatch(_DIRECTORY, directory):
         raise _wrong(invocation, "controller-directory-id", 0, "a directory ID of 22 characters")
@@ -126,15 +107,11 @@ def _wrong(invocation: Invocation, name: str, index: int, expected: str) -> Usag
 
 def describe_features(invocation: Invocation, context: Context) -> Features:
     """The finalized levels of features, and the levels that brokers support."""
-    from kafka_shell.admin.cluster import features
-
     return features.describe(context.cluster)
 
 
 def update_features(invocation: Invocation, context: Context) -> Plan:
     """Set features to the given levels, or to those of a release."""
-    from kafka_shell.admin.cluster import features
-
     requested = (
         _levels_of_release(invocation, context)
         if invocation["release-version"]
@@ -149,8 +126,6 @@ def update_features(invocation: Invocation, context: Context) -> Plan:
 
 
 def _named(invocation: Invocation) -> dict[str, int]:
-    from kafka_shell.admin.cluster import features
-
     pairs = [
         *(("feature", index, *pair) for index, pair in enumerate(invocation["feature"])),
         *(("metadata", 0, features.METADATA, text) for text in (invocation["metadata"],) if text),
@@ -172,8 +147,6 @@ def _named(invocation: Invocation) -> dict[str, int]:
 
 def _levels_of_release(invocation: Invocation, context: Context) -> dict[str, int]:
     """The default feature levels of a release, for the features that the brokers support."""
-    from kafka_shell.admin.cluster import features
-
     release = invocation["release-version"]
     levels = features.levels_of_release(release)
     if levels is None:
@@ -191,137 +164,3 @@ def _levels_of_release(invocation: Invocation, context: Context) -> dict[str, in
     if quorum is not None and requested.get(features.ONE_WAY, 0) < quorum.level:
         del requested[features.ONE_WAY]  # cannot be downgraded
     return requested
-
-
-_LEVELS = "metadata.version can also be a release: metadata.version=4.1."
-
-
-# Completion of features and their levels.
-
-
-def _offer(found: CompletionRequest, known: Catalog) -> Candidates:
-    """Return the features with their levels, or the supported levels of a feature."""
-    features = {each.name: each for each in known.view.features.value}
-    if found.part != "value":
-
-        def about(name: str) -> tuple[str, str]:
-            each = features[name]
-            now = f"level {each.level}" if each.level else "off"
-            label = f" ({each.release})" if each.release else ""
-            more = f"  up to {each.highest}" if each.highest > each.level else ""
-            return now + label + more, ""
-
-        return pick(features, found.prefix, about, found.tail)
-    each = features.get(found.key)
-    if each is None:
-        return NONE
-    marks = {0: ("off", "")}
-    marks[each.highest] = ("highest level", "")
-    marks[each.level] = (f"now {each.release}".rstrip(), "override")
-    levels = [*range(each.highest, max(each.lowest, 1) - 1, -1), 0]
-    fitting = [level for level in dict.fromkeys(levels) if str(level).startswith(found.prefix)]
-    return Candidates(
-        tuple(Candidate(str(level), *marks.get(level, ("", ""))) for level in fitting[:LIMIT]),
-        max(0, len(fitting) - LIMIT),
-    )
-
-
-FEATURES = in_view("features", _offer)
-
-
-FEATURE = Kind("feature", FEATURES)
-FEATURE_LEVEL = kinds.Pair("feature-level", FEATURES)  # =25 or =4.1
-
-COMMANDS: tuple[Command, ...] = (
-    Command(
-        name="describe-quorum",
-        summary="Show the metadata quorum: leader, voters, observers and their lag.",
-        family="cluster",
-        run=describe_quorum,
-        search=("controller", "raft", "kraft", "voters", "directory id"),
-        elsewhere=tuple(
-            (option, "Leave it out: describe-quorum shows status and replication.")
-            for option in ("--status", "--replication", "--human-readable")
-        ),
-        examples=(Example("describe-quorum", "show voters, observers and their lag"),),
-        apis=(55,),
-    ),
-    Command(
-        name="alter-quorum",
-        summary="Add and remove voters of the metadata quorum.",
-        family="cluster",
-        run=alter_quorum,
-        effect=Effect.DESTROY,
-        options=(
-            Option("--add", kinds.TEXT,
-                   "Add a controller: ID@HOST:PORT[:DIRECTORY-ID]; may be repeated.",
-                   many=True, metavar="VOTER"),
-            Option("--remove", kinds.TEXT, "Remove a voter: ID[:DIRECTORY-ID]; may be repeated.",
-                   many=True, metavar="VOTER"),
-            Option("--controller-id", kinds.INTEGER,
-                   "The same as --remove, as in kafka-metadata-quorum.",
-                   metavar="ID", least=0, most=2**31 - 1),
-            Option("--controller-directory-id", kinds.TEXT, "The directory ID of --controller-id.",
-                   metavar="DIRECTORY-ID", requires=("--controller-id",)),
-            TIMEOUT,
-        ),
-        at_least_one=(("add", "remove", "controller-id"),),
-        search=("controller", "raft", "kraft", "voter", "add-controller", "remove-controller"),
-        description=(
-            "A controller to add must be running as an observer and be caught up. Its directory ID"
-            " is looked up. HOST:PORT is where it listens; write NAME://HOST:PORT if its listener"
-            " name differs from that of the other controllers.\n"
-            "Requires a dynamic quorum (kraft.version 1). Voters are changed one at a time; voters"
-            " are added before others are removed."
-        ),
-        examples=(
-            Example("alter-quorum --remove 3 --dry-run", "preview removing a voter", status=1),
-            Example("alter-quorum --add 2@127.0.0.1:19093 --dry-run",
-                    "preview (a controller that is not running is rejected)", status=1),
-        ),
-        apis=(55, 80, 81),
-    ),
-    Command(
-        name="describe-features",
-        summary="Show feature levels, and the levels that brokers support.",
-        family="cluster",
-        run=describe_features,
-        apis=(60,),
-        search=("metadata.version", "kraft.version", "finalized", "upgrade"),
-        examples=(Example("describe-features", "show the level of each feature"),),
-    ),
-    Command(
-        name="update-features",
-        summary="Upgrade, downgrade or disable features.",
-        family="cluster",
-        run=update_features,
-        effect=Effect.DESTROY,
-        arguments=(
-            Argument("feature", FEATURE_LEVEL, "Levels to set: group.version=1. " + _LEVELS,
-                     many=True, required=False, option="--feature"),
-        ),
-        options=(
-            Option("--release-version", kinds.TEXT,
-                   "Set all features to the defaults of a release: 4.1.",
-                   metavar="RELEASE", excludes=("feature", "--metadata", "--disable")),
-            Option("--metadata", kinds.TEXT, "The same as metadata.version=RELEASE.",
-                   metavar="RELEASE"),
-            Option("--disable", FEATURE, "The same as FEATURE=0; may be repeated.", many=True),
-            Option("--unsafe", kinds.FLAG, "Allow a downgrade that loses metadata."),
-            TIMEOUT,
-        ),
-        at_least_one=(("feature", "release-version", "metadata", "disable"),),
-        search=("upgrade", "downgrade", "metadata.version", "kraft.version", "finalize"),
-        description=(
-            "All changes are applied or none (since Kafka 4.0). A downgrade asks for confirmation;"
-            " one that loses metadata requires --unsafe. With --dry-run the controller validates"
-            " all changes. " + _LEVELS
-        ),
-        examples=(
-            Example("update-features --release-version 4.3 --dry-run",
-                    "preview finishing an upgrade"),
-            Example("update-features streams.version=0 --dry-run", "preview disabling a feature"),
-        ),
-        apis=(57, 60),
-    ),
-)  # fmt: skip

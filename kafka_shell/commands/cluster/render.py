@@ -19,11 +19,13 @@ from kafka_shell.admin.cluster.model import (
     Severity,
     by_cause,
 )
+from kafka_shell.admin.groups.model import NOT_READY_STATES, REBALANCING_STATES
 from kafka_shell.admin.partitions.model import LogDirUse
 from kafka_shell.base.results import mentions
-from kafka_shell.base.units import counted
+from kafka_shell.base.structs import fields
+from kafka_shell.base.text import positional
+from kafka_shell.base.units import counted, format_duration
 from kafka_shell.commands.cluster import decommission_render, restart_render
-from kafka_shell.commands.cluster.commands import command_of
 from kafka_shell.commands.configs.render import CONFIG
 from kafka_shell.commands.partitions.render import COLUMNS as PARTITIONS
 from kafka_shell.output.columns import labeled_lines, summary
@@ -217,7 +219,6 @@ _ROUND_MS = 10_000
 def _behind(replica: QuorumReplica) -> Cell:
     if replica.behind_ms < 0 or replica.role == "leader":
         return None
-    from kafka_shell.base.units import format_duration
 
     behind, slow = replica.behind_ms, replica.behind_ms > _SLOW_MS
     # Whole seconds for a voter that is far behind.
@@ -313,3 +314,50 @@ ROWS |= {
     Quorum: lambda quorum: quorum.replicas,
     Features: lambda features: features.features,
 }
+
+
+# The command that shows more about a finding of `health`.
+
+# The check of a finding -> command.
+_COMMANDS = {
+    "partitions": "list-topics --long",
+    "offline": "describe-topic --unavailable-partitions",
+    "under-replicated": "describe-topic --under-replicated-partitions",
+    "under-min-isr": "describe-topic --under-min-isr-partitions",
+    "at-min-isr": "describe-topic --at-min-isr-partitions",
+    "preferred-not-in-sync": "describe-topic --under-replicated-partitions",
+    "off-preferred": "elect-leaders --all-topic-partitions --dry-run",
+    "brokers": "cluster-metadata",
+    "quorum": "describe-quorum",
+    "controllers": "describe-quorum",
+    "moves": "list-reassignments",
+    "throttles": "verify-reassign-partitions",
+    "log-dirs": "describe-log-dirs",
+    "permissions": "list-topics",
+    "groups": "list-groups --long",
+    "transactions": "find-hanging-transactions",
+}
+
+
+_GROUP_STATES = {Severity.WARNING: NOT_READY_STATES, Severity.NOTE: REBALANCING_STATES}
+
+
+class FindingWithCommand(Finding, frozen=True):
+    """A finding and the command that shows more about it."""
+
+    see: str = ""
+
+
+def with_command(finding: Finding) -> FindingWithCommand:
+    """The finding with its command."""
+    values = {name: getattr(finding, name) for name in fields(Finding)}
+    return FindingWithCommand(**values, see=command_of(finding))
+
+
+def command_of(finding: Finding) -> str:
+    """The command that shows more about a finding; empty if there is none."""
+    if finding.check == "min-isr-above-replicas":
+        topics = positional("--topic", ",".join(finding.examples))
+        return f"describe-configs {topics} min.insync.replicas"
+    states = _GROUP_STATES.get(finding.severity, ()) if finding.check == "groups" else ()
+    return " ".join([_COMMANDS.get(finding.check, ""), *(f"--state {state}" for state in states)])

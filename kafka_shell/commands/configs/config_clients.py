@@ -4,61 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kafka_shell.admin.client_configs import change as client_config_changes
+from kafka_shell.admin.client_configs import read as client_configs
+from kafka_shell.admin.client_configs.keys import KEYS
+from kafka_shell.admin.client_configs.model import (
+    ClientConfigAlteration,
+    ClientConfigFilter,
+    ClientEntity,
+)
+from kafka_shell.admin.quotas import change as quota_changes
+from kafka_shell.admin.quotas import read as quotas
+from kafka_shell.admin.quotas.model import (
+    ANY_NAME,
+    CLIENT_QUOTAS,
+    DEFAULT,
+    IP_QUOTAS,
+    Default,
+    Quota,
+    QuotaAlteration,
+    QuotaEntity,
+    QuotaFilter,
+)
+from kafka_shell.admin.users import scram
 from kafka_shell.base.errors import MistakeCollector, ShellError, UsageError, did_you_mean
 from kafka_shell.base.plans import Order, Plan, Resource, merge_plans
-from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
-from kafka_shell.commands.configs import config_dynamic
-from kafka_shell.commands.users import commands as scram_options
+from kafka_shell.base.units import parse_quota
+from kafka_shell.commands.client_configs.run import with_acl_commands
+from kafka_shell.commands.client_configs.spec import SUPPORTED, has_dynamic
+from kafka_shell.commands.configs.changes import span_of_key
+from kafka_shell.commands.configs.kinds import DEFAULTS, NAMED, TYPES, unnamed
+from kafka_shell.commands.configs.render import ConfigLine
+from kafka_shell.commands.users import run as scram_options
+from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
+from kafka_shell.wire.connection import Cluster
 
-if TYPE_CHECKING:
-    from kafka_shell.admin.quotas.model import Default, Quota, QuotaEntity
-    from kafka_shell.commands.configs.render import ConfigLine
-    from kafka_shell.context import Context
-    from kafka_shell.wire.connection import Cluster
-
-    Lines = Results[Resource, tuple[ConfigLine, ...]]
-
-# Shorthands of kafka-configs: --user NAME is --entity-type users --entity-name NAME.
-NAMED = {"user": "users", "client": "clients", "ip": "ips"}
-DEFAULTS = {f"{kind}-defaults": plural for kind, plural in NAMED.items()}
-TYPES = {"users": "user", "clients": "client_id", "ips": "ip"}
-_LITERAL_DEFAULT = "<default>"
+Lines = Results[Resource, tuple[ConfigLine, ...]]
 _PAIRS = list[tuple[str, str]]
-
-
-def is_client_entity(invocation: Invocation) -> bool:
-    """Whether the command is about users, clients or IPs."""
-    named = any(invocation[option] is not None for option in NAMED)
-    default = any(invocation[option] for option in DEFAULTS)
-    return bool({*invocation["entity-type"]} & {*TYPES}) or named or default
-
-
-def unnamed(invocation: Invocation, types: Sequence[str], *, default: bool = True) -> UsageError:
-    """The error for --alter without an entity name."""
-    options = "--entity-name or --entity-default" if default else "--entity-name"
-    return UsageError(
-        f"--alter of {' and '.join(types)} requires {options}" + (" for each" * (len(types) > 1)),
-        span=invocation.span("alter"),
-        text=invocation.text,
-    )
-
-
-def refuse_literal_default(invocation: Invocation) -> None:
-    """Refuse `<default>`, which Kafka's tools print for the default entity but do not accept."""
-    for option in ("entity-name", *NAMED):
-        given = invocation[option] or ()
-        for number, name in enumerate((given,) if isinstance(given, str) else given):
-            if name == _LITERAL_DEFAULT:
-                raise UsageError(
-                    f"'{name}' is not the name of an entity",
-                    hint="For the default entity, use --entity-default or --entity-name ''.",
-                    span=invocation.span(option, number),
-                    text=invocation.text,
-                )
 
 
 def run(invocation: Invocation, context: Context, pairs: _PAIRS) -> Plan | Lines:
@@ -115,8 +101,6 @@ def _names(invocation: Invocation) -> list[str | Default]:
 
 
 def _default() -> Default:
-    from kafka_shell.admin.quotas.model import DEFAULT
-
     return DEFAULT
 
 
@@ -136,8 +120,6 @@ def _check(invocation: Invocation, types: Sequence[str], names: Sequence[object]
 
 def _entity(invocation: Invocation, parts: Mapping[str, str | Default | None]) -> QuotaEntity:
     """The entity to alter."""
-    from kafka_shell.admin.quotas.model import QuotaEntity
-
     if None in parts.values():
         raise unnamed(invocation, [kind for kind, part in TYPES.items() if part in parts])
     return QuotaEntity(**parts)
@@ -149,9 +131,6 @@ def _entity(invocation: Invocation, parts: Mapping[str, str | Default | None]) -
 def _lines(context: Context, parts: Mapping[str, str | Default | None]) -> Lines:
     """One line per entity; with SCRAM credentials if only users (not their default) are
     described."""
-    from kafka_shell.admin.quotas import read as quotas
-    from kafka_shell.admin.quotas.model import ANY_NAME, QuotaFilter
-
     cluster = context.cluster
     names: dict[str, Any] = {kind: ANY_NAME if n is None else n for kind, n in parts.items()}
     found = quotas.describe(cluster, QuotaFilter(**names, strict=True))
@@ -164,7 +143,7 @@ def _lines(context: Context, parts: Mapping[str, str | Default | None]) -> Lines
             about = line.entity.resource
             lines[about] = (*lines.get(about, ()), line)
     in_order = [line for entity_lines in lines.values() for line in entity_lines]
-    dynamic = config_dynamic.lines(context, parts)
+    dynamic = _dynamic_lines(context, parts)
     in_order += dynamic
     in_order.sort(key=lambda line: (_ORDER.index(line.what), line.entity.order))
     everything = {Resource("", ""): tuple(in_order)} if in_order else {}
@@ -177,8 +156,6 @@ _ORDER = (
 
 
 def _quota_lines(found: Sequence[Quota]) -> list[ConfigLine]:
-    from kafka_shell.commands.configs.render import ConfigLine
-
     values_of: dict[QuotaEntity, dict[str, Any]] = {}
     for quota in found:
         values_of.setdefault(quota.entity, {})[quota.key] = quota.value
@@ -188,10 +165,6 @@ def _quota_lines(found: Sequence[Quota]) -> list[ConfigLine]:
 def _credential_lines(
     cluster: Cluster, user: str | None
 ) -> tuple[list[ConfigLine], dict[Resource, Failure]]:
-    from kafka_shell.admin.quotas.model import QuotaEntity
-    from kafka_shell.admin.users import scram
-    from kafka_shell.commands.configs.render import ConfigLine
-
     found = scram.describe(cluster, None if user is None else [user])
     lines = [
         ConfigLine(
@@ -244,8 +217,6 @@ def _plan(
 def _alter_credentials(
     invocation: Invocation, context: Context, user: str, pairs: _PAIRS, deleted: Sequence[str]
 ) -> Plan:
-    from kafka_shell.admin.users import scram
-
     try:
         requested = [scram_options.read(key, value) for key, value in pairs]
         deleted_keys = [scram_options.mechanism_of(key) for key in deleted]
@@ -282,7 +253,7 @@ def _alter_configs(
     """One plan for quotas and, if they apply to the entity, dynamic configs (KIP-649)."""
 
     def dynamic(key: str) -> bool:
-        return config_dynamic.has_dynamic(entity) and config_dynamic.is_dynamic(key)
+        return has_dynamic(entity) and is_dynamic(key)
 
     of_client = [pair for pair in pairs if dynamic(pair[0])]
     deleted_keys = [key for key in deleted if dynamic(key)]
@@ -292,7 +263,7 @@ def _alter_configs(
     if quotas or removed:
         plans.append(_alter_quotas(invocation, context.cluster, entity, quotas, removed))
     if of_client or deleted_keys:
-        plans.append(config_dynamic.plan(context, entity, of_client, deleted_keys))
+        plans.append(_plan_dynamic(context, entity, of_client, deleted_keys))
     return merge_plans(plans)
 
 
@@ -303,20 +274,16 @@ def _alter_quotas(
     pairs: _PAIRS,
     deleted: Sequence[str],
 ) -> Plan:
-    from kafka_shell.admin.quotas import change as quota_changes
-    from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS, QuotaAlteration
-    from kafka_shell.base.units import parse_quota
-
     known = CLIENT_QUOTAS if entity.ip is None else IP_QUOTAS
     limits: dict[str, float | None] = {}
     texts: list[tuple[str, str | None]] = [*pairs, *((key, None) for key in deleted)]
     mistakes = MistakeCollector()
     for key, value in texts:
         with mistakes.collecting():
-            if key not in known and entity.ip is None and config_dynamic.is_dynamic(key):
+            if key not in known and entity.ip is None and is_dynamic(key):
                 raise _needs_user(invocation, entity, key)
             if key not in known:
-                near = [*known, *config_dynamic.keys_of(entity)]
+                near = [*known, *keys_of(entity)]
                 raise ShellError(
                     f"{entity} has no config '{key}'",
                     hint=did_you_mean(key, near, f"Known configs: {', '.join(near)}."),
@@ -354,6 +321,87 @@ def _needs_user(invocation: Invocation, entity: QuotaEntity, key: str) -> UsageE
 
 
 def _span(invocation: Invocation, key: str) -> tuple[int, int] | None:
-    from kafka_shell.commands.configs.commands import span_of_key
-
     return span_of_key(invocation, key)
+
+
+def is_dynamic(key: str) -> bool:
+    """Whether a key is a dynamic client config: these have dots, quotas have underscores."""
+    return key in KEYS or "." in key
+
+
+def keys_of(entity: QuotaEntity) -> tuple[str, ...]:
+    """The keys of the dynamic configs that the entity can have."""
+    return tuple(KEYS) if has_dynamic(entity) else ()
+
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+def _dynamic_lines(
+    context: Context, parts: Mapping[str, str | Default | None]
+) -> Results[Any, ConfigLine]:
+    """One line per entity with its dynamic configs, then one with what its clients support."""
+    which = _filter(parts)
+    if which is None:
+        return Results()
+    now = int(context.clock() * 1000)
+    try:
+        configs = client_configs.describe(context.cluster, which)
+        registrations = client_configs.registrations(context.cluster, which, now=now)
+    except ShellError as error:
+        return Results({}, {"dynamic client configs": as_failure(error)})
+    configured: dict[ClientEntity, dict[str, str]] = {}
+    for config in configs:
+        configured.setdefault(config.entity, {})[config.key] = config.value
+    supported: dict[ClientEntity, dict[str, str]] = {}
+    for each in registrations:
+        software = f"softwareName={each.software_name}, softwareVersion={each.software_version}"
+        versions = supported.setdefault(each.entity, {})
+        versions[f"ClientInformation({software})"] = ", ".join(each.supported)
+    lines = [
+        *(_line("Dynamic configs", entity, values) for entity, values in configured.items()),
+        *(_line("Supported dynamic configs", entity, v) for entity, v in supported.items()),
+    ]
+    return Results(dict(enumerate(lines)), {**configs.failures, **registrations.failures})
+
+
+def _line(what: str, entity: ClientEntity, values: Mapping[str, str]) -> ConfigLine:
+    return ConfigLine(what, QuotaEntity(entity.user, entity.client_id), dict(values))
+
+
+def _filter(parts: Mapping[str, str | Default | None]) -> ClientConfigFilter | None:
+    """The filter for these entities; None if dynamic configs do not apply to them."""
+    if "user" not in parts or any(isinstance(name, Default) for name in parts.values()):
+        return None
+    user, client_id = parts["user"], parts.get("client_id", DEFAULT)
+    return ClientConfigFilter(
+        ANY_NAME if user is None else user, ANY_NAME if client_id is None else client_id
+    )
+
+
+def _plan_dynamic(
+    context: Context,
+    entity: QuotaEntity,
+    pairs: Sequence[tuple[str, str]],
+    deleted: Sequence[str],
+) -> Plan:
+    """The plan that sets and deletes dynamic configs of an entity (KIP-649).
+
+    Deleting `supported.configs` deletes the registrations of its clients.
+    """
+    assert isinstance(entity.user, str) and not (entity.client_id and entity.ip)
+    client_id = entity.client_id if isinstance(entity.client_id, str) else None
+    of = ClientEntity(entity.user, client_id)
+    texts: list[tuple[str, str | None]] = [
+        *pairs, *((key, None) for key in deleted if key != SUPPORTED)
+    ]  # fmt: skip
+    alterations = [ClientConfigAlteration(of, key, value) for key, value in texts]
+    plans = []
+    if alterations:
+        plans.append(
+            with_acl_commands(client_config_changes.plan_alter(context.cluster, alterations))
+        )
+    if SUPPORTED in deleted:
+        now = int(context.clock() * 1000)
+        plans.append(client_config_changes.plan_forget(context.cluster, [of], now=now))
+    return merge_plans(plans)

@@ -6,25 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shell.admin.configs.model import ENTITY_TYPES, ConfigEntry, ConfigResource, ResourceType
-from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.base.errors import UsageError
 from kafka_shell.base.text import masked
-from kafka_shell.base.units import ConfigType, allowed_values, format_config_value
-from kafka_shell.commands.client_configs import complete as client_configs
-from kafka_shell.commands.configs.config_dynamic import SUPPORTED, has_dynamic
-from kafka_shell.commands.quotas import commands as quotas
+from kafka_shell.commands import by_name
 from kafka_shell.language import kinds
-from kafka_shell.language.command import Option
-from kafka_shell.language.cursor import CompletionRequest
-from kafka_shell.language.kinds import CandidateSource, Fragment, Kind, invalid, is_pattern
+from kafka_shell.language.command import Invocation, Option
+from kafka_shell.language.kinds import CandidateSource, Fragment, Kind, invalid
 from kafka_shell.language.tokens import Span
-from kafka_shell.view.candidates import Candidate, Candidates, Catalog, pick
-from kafka_shell.view.view import ClusterView, ConfigDoc, Key
 
 if TYPE_CHECKING:
     from kafka_shell.language.command import Parameter
-
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -163,235 +154,11 @@ def _pair_value(parameter: Parameter, text: str, start: int) -> tuple[str, int]:
     return "".join(parts), end
 
 
-# -- the kinds -------------------------------------------------------------------------------------
-
-
-# Completion of config keys and values, and the resource that they belong to.
-
-_LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
-
-
-def _offer(found: CompletionRequest, known: Catalog) -> Candidates:
-    """Return config keys or values of the resource that the line names."""
-    if is_about_quotas(found):
-        return _of_entity(found, known)
-    kind, resource = subject_of(found, known.view)
-    of = _values if found.part == "value" else _keys
-    return of(known.view, kind, resource, found)
-
-
-def _needs(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
-    """Return the resource, and its type if the documentation of its configs is unknown."""
-    if is_about_quotas(found):
-        return ("quotas",)
-    kind, resource = subject_of(found, view)
-    docs = view.documentation.get(kind)
-    documented: list[Key] = [] if docs is not None and docs.read_at else [kind]
-    return documented if resource is None else [*documented, resource]
-
-
-def _document(found: CompletionRequest, key: str, view: ClusterView) -> tuple[str, str] | None:
-    """Return heading and text about a quota or client config; None for configs of brokers."""
-    if not is_about_quotas(found):
-        return None
-    return quotas.document(found, key, view) or client_configs.document(found, key, view)
-
-
-def is_about_quotas(found: CompletionRequest) -> bool:
-    """Return whether config-command is used for a user, client ID or IP address."""
-    command = found.command.name if found.command is not None else ""
-    return command == "config-command" and bool(quotas.entity_of(found.words).parts)
-
-
-def _of_entity(found: CompletionRequest, known: Catalog) -> Candidates:
-    """Return keys of config-command for a user, client ID or IP address: quotas, and for users also
-    dynamic client configs and SCRAM mechanisms."""
-    offered = quotas.offer(found, known)
-    entity = quotas.entity_of(found.words)
-    if not has_dynamic(entity):
-        return offered
-    offered += client_configs.offer(found, known)
-    if found.part == "value" or entity.client_id is not None:
-        return offered
-    scram = dict.fromkeys((mechanism.label for mechanism in ScramMechanism), "credential")
-    if found.name == "delete-config":
-        scram[SUPPORTED] = "configs that clients support"
-    return offered + pick(scram, found.prefix, tail=found.tail)
-
-
-# -- the resource ----------------------------------------------------------------------------------
-
-# Name of an argument or option -> resource type of its value.
-_NAMED = {
-    "broker-id": ResourceType.BROKER,
-    "logger": ResourceType.BROKER_LOGGER,
-    "broker-logger": ResourceType.BROKER_LOGGER,
-    "group": ResourceType.GROUP,
-    "client-metrics": ResourceType.CLIENT_METRICS,
-}
-
-
-def subject_of(
-    wanted: CompletionRequest, view: ClusterView
-) -> tuple[ResourceType, ConfigResource | None]:
-    """Return the resource type, and the resource if the line names exactly one."""
-    words = wanted.words
-    if "broker-default" in words:
-        return ResourceType.BROKER, ConfigResource(ResourceType.BROKER, "")
-    if words.get("entity-type"):
-        return _entity(words)
-    for name, kind in _NAMED.items():
-        if name in words:
-            return kind, _one(kind, words[name])
-    if any(map(str.isdecimal, words.get("broker", ()))):  # otherwise --broker is the connection
-        return ResourceType.BROKER, _one(ResourceType.BROKER, words["broker"])
-    resource = _one(ResourceType.TOPIC, words.get("topic", ()))
-    if resource is not None and view.read_at and resource.name not in view.topics.value:
-        resource = None
-    return ResourceType.TOPIC, resource
-
-
-def _entity(
-    words: Mapping[str, tuple[str, ...]],
-) -> tuple[ResourceType, ConfigResource | None]:
-    kind = ENTITY_TYPES.get(words["entity-type"][0], ResourceType.TOPIC)
-    if "entity-default" in words and kind is ResourceType.BROKER:
-        return kind, ConfigResource(kind, "")
-    return kind, _one(kind, words.get("entity-name", ()))
-
-
-def _one(kind: ResourceType, names: tuple[str, ...]) -> ConfigResource | None:
-    if len(names) != 1 or is_pattern(names[0]) or not names[0]:
-        return None
-    numbered = kind in (ResourceType.BROKER, ResourceType.BROKER_LOGGER)
-    if numbered and not names[0].isdecimal():
-        return None
-    return ConfigResource(kind, names[0])
-
-
-# -- keys and values -------------------------------------------------------------------------------
-
-
-def _keys(
-    view: ClusterView, kind: ResourceType, resource: ConfigResource | None, found: CompletionRequest
-) -> Candidates:
-    """Return config keys with type and value, overridden ones first.
-
-    Keys that are given already are omitted, and so are read-only ones where a value follows.
-    """
-    docs, entries = view.docs(kind), view.entries(resource) if resource else {}
-    known: dict[str, ConfigDoc | ConfigEntry] = {**docs, **entries}
-    if found.name == "delete-config" and entries:
-        known = {key: entry for key, entry in entries.items() if entry.overridden}
-    if found.part == "key":
-        known = {key: config for key, config in known.items() if not config.read_only}
-    if found.name in ("append", "subtract"):
-        lists = (ConfigType.LIST, ConfigType.UNKNOWN)
-        known = {key: config for key, config in known.items() if config.type in lists}
-    order = sorted(
-        known.keys() - found.taken, key=lambda key: (not _overridden(entries.get(key)), key)
-    )
-    unread = _unread(view, resource)
-
-    def about(key: str) -> tuple[str, str]:
-        return _config(key, docs.get(key), entries.get(key), unread)
-
-    typed = found.prefix
-    fitting = pick(order, typed, about, found.tail)
-    ranked = sorted(
-        fitting.offered,
-        key=lambda each: (not each.text.startswith(typed), not _overridden(entries.get(each.text))),
-    )
-    return Candidates(tuple(ranked), fitting.more)
-
-
-def _overridden(entry: ConfigEntry | None) -> bool:
-    return entry is not None and entry.overridden
-
-
-def _unread(view: ClusterView, resource: ConfigResource | None) -> str | None:
-    """Return the placeholder for values of a resource that was not read, or None."""
-    if resource is None:
-        return None
-    part = view.configs.get(resource)
-    if part is None or (not part.read_at and part.error is None):
-        return "…"
-    return "" if part.error is not None and not part.value else None
-
-
-def _config(
-    key: str, doc: ConfigDoc | None, entry: ConfigEntry | None, unread: str | None
-) -> tuple[str, str]:
-    """Return a description such as `long  7d  set here`, and its role."""
-    config = entry or doc
-    assert config is not None
-    kind = config.type.name.lower() if config.type is not ConfigType.UNKNOWN else ""
-    raw = entry.value if entry else doc.default if doc else None
-    value = "(sensitive)" if config.sensitive else _with_units(key, config.type, raw)
-    if unread is not None and entry is None and not config.sensitive:
-        value = unread
-    marks = "set here" if _overridden(entry) else "read-only" if config.read_only else ""
-    words = [f"{kind:<7}", value, marks]
-    return "  ".join(
-        word for word in words if word
-    ).rstrip(), "override" if marks == "set here" else ""
-
-
-def _with_units(key: str, kind: ConfigType, raw: str | None) -> str:
-    if raw is None:
-        return ""
-    return format_config_value(key, kind, raw) if raw else '""'
-
-
-def _values(
-    view: ClusterView, kind: ResourceType, resource: ConfigResource | None, found: CompletionRequest
-) -> Candidates:
-    """Return the possible values of a key, or its current and default value.
-
-    In a list of pairs, values with commas are put in brackets (KIP-248).
-    """
-    key, typed = found.key, found.prefix
-    grouped = found.kind is not None and found.kind.several
-    entry = view.entries(resource).get(key) if resource else None
-    doc = view.docs(kind).get(key)
-    config = entry or doc
-    about = _values_known(entry, doc)
-    type_ = config.type if config else ConfigType.UNKNOWN
-    choices = _choices(key, kind, type_)
-    if choices and type_ is ConfigType.LIST and "," in typed and not grouped:
-        head, _, last = typed.rpartition(",")
-        left = [choice for choice in choices if choice not in head.split(",")]
-        fitting = pick(left, last)
-        return Candidates(tuple(Candidate(f"{head},{each.text}") for each in fitting.offered))
-    spelled = {f"[{value}]" if grouped and "," in value else value: value
-               for value in dict.fromkeys([*choices, *about])}  # fmt: skip
-    return pick(spelled, typed, lambda value: (about.get(spelled[value], ""), ""))
-
-
-def _values_known(entry: ConfigEntry | None, doc: ConfigDoc | None) -> dict[str, str]:
-    """Return the current value and the default, with descriptions."""
-    known: dict[str, str] = {}
-    if doc is not None and doc.default:
-        known[format_config_value(doc.name, doc.type, doc.default)] = "default"
-    if entry is not None and entry.value and not entry.sensitive:
-        now = format_config_value(entry.name, entry.type, entry.value)
-        here = "now, set here" if entry.overridden else "now"
-        also = ", the default" if now in known else ""
-        known = {now: here + also, **{k: v for k, v in known.items() if k != now}}
-    return known
-
-
-def _choices(key: str, kind: ResourceType, type_: ConfigType) -> tuple[str, ...]:
-    if kind is ResourceType.BROKER_LOGGER:
-        return _LEVELS
-    if type_ is ConfigType.BOOLEAN:
-        return ("true", "false")
-    return allowed_values(key)
-
-
-CONFIGS = CandidateSource(_offer, _needs, _document)
-
-
+CONFIGS = CandidateSource(
+    by_name("configs.complete:offer"),
+    by_name("configs.complete:needs"),
+    by_name("configs.complete:document"),
+)
 CONFIG_KEY = Kind("config-key", CONFIGS)
 CONFIG_KEYS = kinds.Keys("config-keys", CONFIGS, "KEYS")
 CONFIG_PAIR = kinds.Pair("config-pair", CONFIGS, "KEY=VALUE")
@@ -403,3 +170,47 @@ def config_pairs(text: str) -> tuple[tuple[str, str], ...]:
     """Return the pairs of `k1=v1,k2=[v1,v2]` (KIP-248)."""
     pairs = CONFIG_PAIRS.convert(Option("configs", CONFIG_PAIRS, ""), text)
     return tuple(pair for pair, _ in pairs)
+
+
+# Shorthands of kafka-configs: --user NAME is --entity-type users --entity-name NAME.
+NAMED = {"user": "users", "client": "clients", "ip": "ips"}
+
+
+DEFAULTS = {f"{kind}-defaults": plural for kind, plural in NAMED.items()}
+
+
+TYPES = {"users": "user", "clients": "client_id", "ips": "ip"}
+
+
+_LITERAL_DEFAULT = "<default>"
+
+
+def is_client_entity(invocation: Invocation) -> bool:
+    """Whether the command is about users, clients or IPs."""
+    named = any(invocation[option] is not None for option in NAMED)
+    default = any(invocation[option] for option in DEFAULTS)
+    return bool({*invocation["entity-type"]} & {*TYPES}) or named or default
+
+
+def unnamed(invocation: Invocation, types: Sequence[str], *, default: bool = True) -> UsageError:
+    """The error for --alter without an entity name."""
+    options = "--entity-name or --entity-default" if default else "--entity-name"
+    return UsageError(
+        f"--alter of {' and '.join(types)} requires {options}" + (" for each" * (len(types) > 1)),
+        span=invocation.span("alter"),
+        text=invocation.text,
+    )
+
+
+def refuse_literal_default(invocation: Invocation) -> None:
+    """Refuse `<default>`, which Kafka's tools print for the default entity but do not accept."""
+    for option in ("entity-name", *NAMED):
+        given = invocation[option] or ()
+        for number, name in enumerate((given,) if isinstance(given, str) else given):
+            if name == _LITERAL_DEFAULT:
+                raise UsageError(
+                    f"'{name}' is not the name of an entity",
+                    hint="For the default entity, use --entity-default or --entity-name ''.",
+                    span=invocation.span(option, number),
+                    text=invocation.text,
+                )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
 
 from kafka_shell.admin.activity.model import GroupActivity
 from kafka_shell.admin.groups.model import (
@@ -15,18 +14,11 @@ from kafka_shell.admin.groups.model import (
     GroupType,
     Member,
 )
-from kafka_shell.base.results import Results
-from kafka_shell.base.structs import replace
 from kafka_shell.base.text import named
 from kafka_shell.base.units import counted
 from kafka_shell.output.columns import summary
 from kafka_shell.output.tables import Cell, Column, Page, draw_table
 from kafka_shell.output.text import Role, Text, text
-
-if TYPE_CHECKING:
-    from kafka_shell.admin.activity.model import GroupActivity, Sample
-    from kafka_shell.admin.groups.model import Group, GroupKey, GroupOffset
-
 
 _STATES: dict[str, Role] = {"Stable": "good", "Empty": "dim", "Dead": "bad", "up": "good",
                             "not responding": "bad", "down": "bad"}  # fmt: skip
@@ -190,64 +182,3 @@ def group_pages(groups: Sequence[Group], width: int | None) -> Iterator[Text]:
 PAGES: dict[type, Page] = {Group: group_page}
 SEQUENCES = {Group: group_pages}
 ROWS = {Group: lambda group: group.offsets or ()}
-
-
-# Rows of lag, largest first: by partition, or one for each group with its change.
-
-
-def by_partition(groups: Results[GroupKey, Group]) -> tuple[GroupOffset, ...]:
-    """The partitions of all groups, largest lag first; unknown lag last."""
-    rows = [row for group in groups for row in group.offsets or ()]
-    rows.sort(key=lambda row: (row.lag is None, -(row.lag or 0), row.group, row.topic,
-                               row.partition))  # fmt: skip
-    return tuple(rows)
-
-
-def by_group(
-    groups: Results[GroupKey, Group],
-    names: Sequence[str],
-    previous: dict[str, Any] | None,
-) -> dict[str, object]:
-    """A row for each group, largest lag first; unknown lag last.
-
-    `previous` is what a repeated command has kept of its last run: the changes are since then.
-    """
-    from kafka_shell.admin.activity.sample import group_rates
-
-    rows: list[GroupActivity] = group_rates(*_samples(groups, names, previous))
-    return {row.name: row for row in rows}
-
-
-def with_changes(
-    groups: Results[GroupKey, Group], names: Sequence[str], previous: dict[str, Any] | None
-) -> Results[GroupKey, Group]:
-    """The groups with the change of the lag in each partition, in a repeated command."""
-    if previous is None:
-        return groups
-    from kafka_shell.admin.activity.sample import lag_changes
-
-    changes = lag_changes(*_samples(groups, names, previous))
-    return groups.map(
-        lambda group: replace(
-            group,
-            offsets=group.offsets
-            and tuple(
-                replace(row, change_per_s=changes[group.name, row.topic_partition])
-                for row in group.offsets
-            ),
-        )
-    )
-
-
-def _samples(
-    groups: Results[GroupKey, Group], names: Sequence[str], previous: dict[str, Any] | None
-) -> tuple[Sample | None, Sample]:
-    """The sample of the last run, if it is repeated, and that of this one."""
-    from kafka_shell.admin.activity.sample import of_groups
-
-    sample, key = of_groups(groups), " ".join(("lag", *names))
-    if previous is None:
-        return None, sample
-    before = previous.get(key)
-    previous[key] = sample
-    return before, sample

@@ -5,36 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from struct import iter_unpack
-from typing import TYPE_CHECKING
 
+from kafka_shell.admin.partitions import log_dir_moves, log_dirs
+from kafka_shell.admin.partitions.model import DiskUse, LogDir, ReplicaOnDisk, TopicPartition
 from kafka_shell.base.command_results import NoRows
-from kafka_shell.base.plans import Effect, Plan, Resource
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.commands import select
-from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.kinds import Kind
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
 from kafka_shell.language.render import render
+from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import BROKER_NOT_AVAILABLE
 from kafka_shell.wire.failures import failure
+from kafka_shell.wire.metadata_scan import MetadataScan, scan
 
-if TYPE_CHECKING:
-    from kafka_shell.admin.partitions.model import (
-        DiskUse,
-        LogDir,
-        ReplicaOnDisk,
-        TopicPartition,
-    )
-    from kafka_shell.context import Context
-    from kafka_shell.wire.connection import Cluster
-    from kafka_shell.wire.metadata_scan import MetadataScan
-
-_BY = ("dir", "broker", "topic", "partition", "replica")
 Rows = Results[Resource, tuple[object, ...]]
 Replica = tuple[int, str, int]
+
+
 """Broker, topic and partition."""
+
+
 Key = Callable[[int, str, int], tuple[int | None, str | None, int | None]]
+
+
 """Of a replica, what its row stands for: None is all brokers, topics or partitions."""
 
 
@@ -43,9 +40,6 @@ Key = Callable[[int, str, int], tuple[int | None, str | None, int | None]]
 
 def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | NoRows:
     """The log directories, or the disk usage by broker, topic, partition or replica."""
-    from kafka_shell.admin.partitions import log_dirs
-    from kafka_shell.wire.metadata_scan import scan
-
     cluster = context.cluster
     brokers = _brokers(invocation, cluster)
     chosen = select.partitions(invocation, cluster) if invocation["topic"] else Results()
@@ -132,8 +126,6 @@ def _unread(
 
 def _use(dirs: Sequence[LogDir], unread: Sequence[Replica], key: Key) -> list[DiskUse]:
     """The disk usage by key; topics and partitions sorted by size, largest first."""
-    from kafka_shell.admin.partitions.model import DiskUse
-
     missing = Counter(key(*replica) for replica in unread)
     sizes: dict[tuple[int | None, str | None, int | None], list[int]] = {k: [] for k in missing}
     for row in _replicas(dirs):
@@ -159,10 +151,6 @@ _KEYS: dict[str, Key] = {
 
 def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
     """Move replicas to another log directory of their broker."""
-    from kafka_shell.admin.partitions import log_dir_moves, log_dirs
-    from kafka_shell.admin.partitions.model import TopicPartition
-    from kafka_shell.base.errors import ShellError
-
     cluster, path = context.cluster, invocation["log-dir"]
     chosen = select.partitions(invocation, cluster)
     brokers = _brokers(invocation, cluster)
@@ -200,74 +188,3 @@ def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
     )
     waiting = replace(invocation, values={**invocation.values, "wait": True})
     return plan.followed(resume=render(waiting))
-
-
-_LOG_DIR = Kind("log-dir", kinds.in_view("log_dirs"), "DIR")
-_BROKER = Option("--broker-id", kinds.BROKER, "Only these brokers: 1,2 (default: all).", many=True)
-
-COMMANDS: tuple[Command, ...] = (
-    Command(
-        name="describe-log-dirs",
-        summary="Show log directories, or disk usage by broker, topic or partition.",
-        family="partitions",
-        run=describe_log_dirs,
-        arguments=(
-            Argument("topic", kinds.TOPIC_PARTITIONS,
-                     "Only these partitions: orders:0,3-5  orders  svc-*  (default: all)",
-                     many=True, required=False, option="--topic"),
-        ),
-        options=(
-            _BROKER,
-            Option("--log-dir", _LOG_DIR, "Only this log directory."),
-            Option("--by", kinds.CHOICE,
-                   "One line per dir (default), replica (default with topics), broker ...",
-                   choices=_BY, metavar="WHAT"),
-        ),
-        search=("disk", "size", "usage", "space", "storage", "future", "jbod"),
-        description=(
-            "USABLE and TOTAL refer to the volume of the log directory. INCOMING counts future"
-            " replicas, which alter-log-dirs copies from another log directory of the broker; LAG"
-            " is their offset lag. --by topic and --by partition sort by size, largest first. SIZE"
-            " is the sum of all replicas, LARGEST the largest replica. A + marks figures that lack"
-            " replicas: their broker was not read, or their log directory is offline."
-        ),
-        apis=(35,),
-        examples=(
-            Example("describe-log-dirs",
-                    "show all log directories with state, size and free space"),
-            Example("describe-log-dirs --by topic", "show disk usage by topic, largest first"),
-            Example("describe-log-dirs orders.placed --broker-id 1",
-                    "show the replicas of a topic on a broker"),
-        ),
-    ),
-    Command(
-        name="alter-log-dirs",
-        summary="Move replicas to another log directory of their broker.",
-        family="partitions",
-        run=alter_log_dirs,
-        effect=Effect.CHANGE,
-        arguments=(
-            Argument("topic", kinds.TOPIC_PARTITIONS, "Partitions: orders:0,3-5  orders  svc-*",
-                     many=True, option="--topic"),
-        ),
-        options=(
-            Option("--log-dir", _LOG_DIR, "The target, as shown by describe-log-dirs.",
-                   required=True),
-            Option("--broker-id", kinds.BROKER,
-                   "Only these brokers (default: all with this log directory).", many=True),
-            Option("--wait", kinds.FLAG, "Wait until the replicas are copied."),
-        ),
-        search=("disk", "jbod", "move", "balance"),
-        description=(
-            "The broker copies the replica while serving it, then switches to the copy. To cancel,"
-            " move the replica to the log directory it is still in; to follow the copy, run the"
-            " same command with --wait. The rate is limited by"
-            " replica.alter.log.dirs.io.max.bytes.per.second of the broker."
-        ),
-        apis=(34, 35),
-        examples=(
-            Example("alter-log-dirs orders.placed:0 --log-dir /data/b --broker-id 1 --dry-run",
-                    "preview moving a replica (the demo has no such directory)", status=1),
-        ),
-    ),
-)  # fmt: skip

@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell import journal
+from kafka_shell.admin.cluster.registrations import registered
+from kafka_shell.admin.partitions import progress as move_progress
+from kafka_shell.admin.partitions import reassignment
+from kafka_shell.admin.partitions import targets as move_targets
+from kafka_shell.admin.partitions.batches import BatchLimits, FollowBatches
+from kafka_shell.admin.partitions.current_assignment import CurrentAssignment, current_assignment
+from kafka_shell.admin.partitions.disks import Disks
+from kafka_shell.admin.partitions.follow import Follow
+from kafka_shell.admin.partitions.log_dir_moves import Dirs
+from kafka_shell.admin.partitions.model import Assignment, Move, MoveState, TopicPartition
+from kafka_shell.admin.partitions.partition_files import MoveFile, export, read_moves, read_topics
+from kafka_shell.admin.partitions.reassignment import plan_cancel
+from kafka_shell.admin.partitions.rollback import with_rollback
+from kafka_shell.admin.partitions.sizes import Sizes
+from kafka_shell.admin.partitions.targets import Brokers, Targets
+from kafka_shell.admin.partitions.throttles import RemoveThrottle, left_behind
+from kafka_shell.admin.topics import read as topics_read
+from kafka_shell.admin.topics.change import plan_growth
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import ShellError, UnexpectedEnd, UsageError
 from kafka_shell.base.plans import Effect, Order, Plan, Resource, merge_plans
-from kafka_shell.base.results import Results
+from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import with_option
 from kafka_shell.commands import select
-from kafka_shell.commands.hints import with_hint
-from kafka_shell.language import kinds
-from kafka_shell.language.command import Command, Example, Invocation, Option
+from kafka_shell.commands.options import add_resume, with_hint
+from kafka_shell.commands.partitions.spec import COMMANDS
+from kafka_shell.commands.partitions.throttle_store import throttle_record
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import defaults
 from kafka_shell.language.render import render
 from kafka_shell.language.scan import Scope
 from kafka_shell.output.humanize import name_few
-
-if TYPE_CHECKING:
-    from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
-    from kafka_shell.admin.partitions.disks import Disks
-    from kafka_shell.admin.partitions.log_dir_moves import Dirs
-    from kafka_shell.admin.partitions.model import Assignment, TopicPartition
-    from kafka_shell.admin.partitions.partition_files import MoveFile
-    from kafka_shell.admin.partitions.sizes import Sizes
-    from kafka_shell.admin.partitions.targets import Brokers, Targets
-    from kafka_shell.context import Context
-    from kafka_shell.wire.connection import Cluster
-
+from kafka_shell.wire.connection import Cluster
 
 # The plan that starts a reassignment. Every command that moves replicas is built on it.
 
@@ -54,11 +64,6 @@ def plan_start(
     them. `planned` is what the planner returned; `sizes` are read if not given. Outside the prompt
     batches are waited for: without it, nothing would start the next one.
     """
-    from kafka_shell.admin.partitions import reassignment
-    from kafka_shell.admin.partitions.batches import BatchLimits, FollowBatches
-    from kafka_shell.admin.partitions.rollback import with_rollback
-    from kafka_shell.commands.partitions.throttle_store import throttle_record
-
     limits = [invocation.get(name) for name in ("batch", "batch-bytes", "per-broker")]
     plan = reassignment.plan_move(
         context.cluster,
@@ -97,9 +102,6 @@ _ENTRIES = 100  # of the journal: older reassignments have ended
 def cancel(invocation: Invocation, context: Context) -> Plan:
     """The plan that cancels reassignments in progress: those of a file, of topics or of
     partitions."""
-    from kafka_shell.admin.partitions.reassignment import plan_cancel
-    from kafka_shell.commands.partitions.throttle_store import throttle_record
-
     given = [name for name in _SUBJECTS if invocation[name]]
     if len(given) != 1 or invocation["drain"]:
         raise UsageError(
@@ -119,9 +121,6 @@ def cancel(invocation: Invocation, context: Context) -> Plan:
 def _replicas_before(context: Context) -> Assignment:
     """The replicas, in their order, before the last reassignment of each partition in the journal:
     controllers do not remember the order."""
-    from kafka_shell import journal
-    from kafka_shell.admin.partitions.model import TopicPartition
-
     entries = journal.newest(context.paths.journal, cluster=context.cluster.cluster_id)
     before: dict[TopicPartition, tuple[int, ...]] = {}
     for entry in islice(entries, _ENTRIES):
@@ -134,10 +133,6 @@ def _replicas_before(context: Context) -> Assignment:
 
 
 def _moving(invocation: Invocation, context: Context) -> Results[Resource, TopicPartition]:
-    from kafka_shell.admin.partitions import progress as move_progress
-    from kafka_shell.admin.partitions.model import TopicPartition
-    from kafka_shell.admin.topics import read as topics_read
-
     if invocation["partitions"]:
         chosen = select.partitions(invocation, context.cluster, "partitions")
         return chosen.map(lambda each: TopicPartition(each.topic, each.partition))
@@ -154,21 +149,6 @@ def _moving(invocation: Invocation, context: Context) -> Results[Resource, Topic
 
 # By topic: a replication factor, or the replicas of each partition.
 Replicas = Mapping[str, int | tuple[tuple[int, ...], ...]]
-THROTTLE = Option("--throttle", kinds.RATE, "Replication throttle per broker: 50MB/s.", least=1)
-WAIT = Option("--wait", kinds.FLAG, "Wait until the reassignment ends, then remove its throttle.")
-INCLUDE_CORDONED = Option("--include-cordoned", kinds.FLAG,
-                          "Also move replicas to cordoned brokers that are named.")  # fmt: skip
-FILE = Option("--reassignment-json-file", kinds.FILE, "A reassignment in Kafka's JSON format.")
-BATCHES = (
-    Option("--batch", kinds.INTEGER, "Move at most this many partitions at a time (default: 100).",
-           least=1, metavar="N"),
-    Option("--batch-bytes", kinds.SIZE, "Copy at most this much at a time: 50GiB.", least=1,
-           metavar="SIZE"),
-    Option("--per-broker", kinds.INTEGER, "Move at most this many partitions to or from a broker at"
-           " a time.", least=1, metavar="N"),
-)  # fmt: skip
-PARTITIONS = Option("--partitions", kinds.TOPIC_PARTITIONS, "Only these partitions, for --drain or"
-                    " --cancel: orders:0,3-5", many=True, excludes=("--topics",))  # fmt: skip
 _SOURCES = ("reassignment-json-file", "topics-to-move-json-file", "topics", "drain")
 
 
@@ -180,8 +160,6 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
     if invocation["cancel"]:
         return cancel(invocation, context)
     _check(invocation)
-    from kafka_shell.admin.partitions import targets as move_targets
-    from kafka_shell.admin.partitions.current_assignment import current_assignment
 
     now = current_assignment(context.cluster)
     file = given_file(invocation)
@@ -194,8 +172,6 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
     if throttle is None and file is not None:
         throttle = file.throttle
     if invocation["export"]:
-        from kafka_shell.admin.partitions.partition_files import export
-
         export(invocation["export"], target)
     return plan_start(
         invocation, context, target, now=now, sizes=sizes, planned=planned, throttle=throttle,
@@ -220,10 +196,6 @@ def replicate(
 
     The topics in `growing` first get this many partitions.
     """
-    from kafka_shell.admin.partitions import targets as move_targets
-    from kafka_shell.admin.partitions.current_assignment import current_assignment
-    from kafka_shell.admin.partitions.model import TopicPartition
-
     now = current_assignment(context.cluster)
     growth = Plan(Effect.CHANGE, ())
     if growing:
@@ -258,9 +230,6 @@ def replicate(
 
 def _growth(cluster: Cluster, now: CurrentAssignment, growing: Mapping[str, int]) -> Plan:
     """The plan that adds partitions, where `now` places them."""
-    from kafka_shell.admin.partitions.model import TopicPartition
-    from kafka_shell.admin.topics.change import plan_growth
-
     wanted = {}
     for topic, count in growing.items():
         found = now.found.topic(topic).partitions if topic in now.found else ()
@@ -296,7 +265,6 @@ def given_file(invocation: Invocation) -> MoveFile | None:
     """The content of --reassignment-json-file, or None."""
     if not invocation["reassignment-json-file"]:
         return None
-    from kafka_shell.admin.partitions.partition_files import read_moves
 
     return read_moves(invocation["reassignment-json-file"])
 
@@ -305,8 +273,6 @@ def _planned(
     invocation: Invocation, cluster: Cluster, now: CurrentAssignment, disks: Disks
 ) -> Targets:
     """The target replicas for --drain, or for --topics on --broker-list, and what was refused."""
-    from kafka_shell.admin.partitions import targets as move_targets
-
     topics = chosen_topics(invocation, cluster)
     if invocation["drain"] is not None:
         broker = _drained(invocation, now)
@@ -324,9 +290,6 @@ def named_brokers(
     invocation: Invocation, cluster: Cluster, now: CurrentAssignment, disks: Disks, option: str
 ) -> Brokers:
     """The brokers of an option. Raises ShellError for one that cannot receive replicas."""
-    from kafka_shell.admin.cluster.registrations import registered
-    from kafka_shell.admin.partitions import targets as move_targets
-
     named = frozenset[int]()
     if invocation[option]:
         known = {*now.racks, *now.found.replica_ids(), *(registered(cluster) or ())}
@@ -345,8 +308,6 @@ def named_brokers(
 def chosen_topics(invocation: Invocation, cluster: Cluster) -> list[str] | None:
     """The topics of the command or its file; None for all."""
     if invocation.get("topics-to-move-json-file"):
-        from kafka_shell.admin.partitions.partition_files import read_topics
-
         return read_topics(invocation["topics-to-move-json-file"])
     return select.topics(invocation, cluster, "topics") if invocation["topics"] else None
 
@@ -360,63 +321,80 @@ def _drained(invocation: Invocation, now: CurrentAssignment) -> int:
     return int(word)
 
 
-COMMANDS: tuple[Command, ...] = (
-    Command(
-        name="reassign-partitions",
-        summary="Move replicas to other brokers: from a file, spread evenly, or drain a broker.",
-        family="partitions",
-        run=reassign_partitions,
-        effect=Effect.CHANGE,
-        options=(
-            FILE,
-            Option("--topics", kinds.TOPIC, "Spread these topics evenly: a,b  svc-*  /regex/",
-                   many=True, aliases=("--topic",), metavar="TOPICS"),
-            Option("--topics-to-move-json-file", kinds.FILE, "The same for topics in a JSON file."),
-            Option("--broker-list", kinds.BROKER,
-                   "The brokers for --topics (default: all running ones that are not cordoned).",
-                   many=True, metavar="IDS"),
-            INCLUDE_CORDONED,
-            Option("--drain", kinds.BROKER,
-                   "Move all replicas (or those of --topics) off a broker.", metavar="BROKER",
-                   excludes=("--broker-list",)),
-            PARTITIONS,
-            THROTTLE,
-            *BATCHES,
-            Option("--additional", kinds.FLAG,
-                   "Allow changing the target of running reassignments."),
-            Option("--disallow-replication-factor-change", kinds.FLAG,
-                   "Refuse partitions whose replication factor would change."),
-            Option("--export", kinds.FILE, "Also write the reassignment in Kafka's JSON format."),
-            WAIT,
-            Option("--cancel", kinds.FLAG, "Cancel running reassignments of a file, of --topics or"
-                   " of --partitions.",
-                   excludes=("--throttle", "--drain", "--broker-list", "--additional", "--export",
-                             "--wait", "--topics-to-move-json-file", "--batch", "--batch-bytes",
-                             "--per-broker")),
-        ),
-        description=(
-            "Uses the planner of rebalance; --broker-list moves replicas off all other brokers.\n"
-            "The current replicas are first written to a rollback file.\n"
-            "The throttle is removed at the end with --wait, and at the prompt in the "
-            "background; elsewhere, run verify-reassign-partitions --finish.\n"
-            "More than 100 partitions are moved in batches, each when the one before is in sync; "
-            "otherwise the reassignment pauses and reports why.\n"
-            "To continue after a pause or Ctrl-C, run the same command again."
-        ),
-        search=("rebalance", "migrate", "decommission", "generate", "execute", "rack", "balance"),
-        apis=(2, 3, 32, 34, 35, 44, 45, 46),
-        elsewhere=(
-            ("--execute", "Leave it out: the file is executed unless --dry-run is given."),
-            ("--verify", "Run verify-reassign-partitions --reassignment-json-file FILE."),
-            ("--generate", "Use --dry-run to see the plan, and --export FILE to write it."),
-            ("--list", "Run list-reassignments."),
-        ),
-        examples=(
-            Example("reassign-partitions --topics 'orders.*' --dry-run",
-                    "preview spreading topics evenly"),
-            Example("reassign-partitions --topics 'orders.*' --export /dev/null --dry-run",
-                    "export the plan in Kafka's JSON format"),
-            Example("reassign-partitions --cancel --topics '*'", "cancel all reassignments"),
-        ),
-    ),
-)  # fmt: skip
+def verify_reassign_partitions(
+    invocation: Invocation, context: Context
+) -> MoveState | Plan | NoRows:
+    """The state of a reassignment; --finish waits for its end and removes its throttle."""
+    file = given_file(invocation)
+    cluster = context.cluster
+    wanted, dirs = (file.target, file.dirs) if file else (None, {})
+    topics = chosen_topics(invocation, cluster)
+    if topics is not None:
+        wanted = _under_way(cluster, topics, invocation["finish"])
+    if invocation["finish"]:
+        return _finish(invocation, context, file, wanted, topics)
+    record = throttle_record(context).read()
+    state = reassignment.state(cluster, wanted, dirs, record, topics)
+    return _shown(state)
+
+
+def _under_way(
+    cluster: Cluster, topics: Sequence[str], finish: bool
+) -> dict[TopicPartition, tuple[int, ...]]:
+    read = move_progress.confirmed_under_way if finish else move_progress.under_way
+    return {key: each.after for key, each in read(cluster, topics).values.items()}
+
+
+def _finish(
+    invocation: Invocation,
+    context: Context,
+    file: MoveFile | None,
+    wanted: dict[TopicPartition, tuple[int, ...]] | None,
+    topics: Sequence[str] | None,
+) -> MoveState | Plan | NoRows:
+    """Follow the reassignment, then plan the removal of its throttle."""
+    cluster = context.cluster
+    dirs = file.dirs if file else {}
+    if not invocation["dry-run"]:
+        moves = None
+        if wanted is not None:
+            moves = tuple(Move(each, (), after) for each, after in wanted.items())
+        try:
+            Follow(moves, dirs)(cluster, context.report)
+        except UnexpectedEnd:
+            pass  # the state shows it
+        except ShellError as error:
+            add_resume(error, invocation.text)
+            raise
+    if file is not None:
+        topics = list({each.topic: None for each in file.target})
+    record = throttle_record(context)
+    state = reassignment.state(cluster, wanted, dirs, record.read(), topics)
+    moving = move_progress.under_way(cluster).values
+    rows, _ = left_behind(cluster, moving, record.read(), topics)
+    if not rows:
+        return _shown(state)
+    refused = dict(state.not_read) | (_failed(state) if not invocation["dry-run"] else {})
+    return Plan(
+        Effect.CHANGE,
+        (RemoveThrottle(rows, record),),
+        fresh=lambda cluster: reassignment.state(cluster, wanted, dirs, record.read(), topics),
+        refused=Results({}, refused),
+    )
+
+
+def _shown(state: MoveState) -> MoveState | NoRows:
+    if state.partitions or state.throttles or state.not_read:
+        return state
+    return NoRows("no partition is being reassigned, and there are no leftover throttles")
+
+
+def _failed(state: MoveState) -> dict[Resource, Failure]:
+    """The failed partitions: not at their target and not being reassigned."""
+    return {
+        Resource("partition", f"{row.topic}:{row.partition}"): Failure(
+            "REASSIGNMENT_FAILED", f"partition {row.topic}:{row.partition}: {row.note}"
+        )
+        for row in state.partitions
+        if row.code < 0 and row.replicas != row.wanted
+    }

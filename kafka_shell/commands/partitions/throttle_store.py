@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import msgspec
@@ -13,9 +12,7 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions.throttles import Record, Throttled, ThrottleRecord
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import locked, write_private
-
-if TYPE_CHECKING:
-    from kafka_shell.context import Context
+from kafka_shell.context import Context
 
 # The type and the name of the resource, the key, its value, and the value that it replaced.
 _DECODER = msgspec.json.Decoder(list[tuple[str, str, str, str, str | None]])

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from textwrap import wrap
 
 from kafka_shell.base.errors import UsageError, did_you_mean
+from kafka_shell.commands import REGISTRY
+from kafka_shell.context import Context
 from kafka_shell.language import kinds
 from kafka_shell.language.command import (
     CHANGING,
@@ -25,22 +27,16 @@ from kafka_shell.language.tokens import tokenize
 from kafka_shell.language.usage import metavar, usage
 from kafka_shell.output.styled_stream import columns_of
 
-if TYPE_CHECKING:
-    from kafka_shell.context import Context
-
 _NARROWEST = 40  # columns; a narrower terminal breaks the lines itself
 _NO_BREAK = "\x00"  # stands for a blank where a line is not broken
 _SENTENCE = 24  # columns; where fewer are left beside the names, texts go below them
 _NAMES = 28  # columns of a list for the names of commands; a longer name has a row of its own
-
 FAMILIES = ("topics", "records", "configs", "clients", "access", "partitions", "groups", "cluster",
             "transactions", "state", "audit", "shell")  # fmt: skip
 
 
 def show_help(invocation: Invocation, context: Context) -> str:
     """The list of commands, one command's page, or the commands found by a word."""
-    from kafka_shell.commands import REGISTRY
-
     columns = columns_of(context.out)
     word = " ".join(invocation["command"])
     if not word:
@@ -178,7 +174,6 @@ def _wrapped(text: str, columns: int | None, *, indent: int = 0, more: str = "")
     """The text in lines of at most `columns`, broken between words."""
     if columns is None or len(text) <= columns:
         return [text]
-    from textwrap import wrap
 
     return wrap(
         text,
@@ -212,24 +207,3 @@ def _found(
         span=invocation.span("command"),
         text=invocation.text,
     )
-
-
-COMMANDS = (
-    Command(
-        name="help",
-        summary="List the commands, or show the options and examples of one.",
-        family="shell",
-        run=show_help,
-        needs_cluster=False,
-        arguments=(
-            Argument("command", kinds.COMMAND, "A command, options, or a word to search for.",
-                     required=False, many=True),
-        ),
-        examples=(
-            Example("help", "every command"),
-            Example("help alter-configs", "one command"),
-            Example("help options", "the options that all commands have"),
-            Example("help retention", "commands found by a word"),
-        ),
-    ),
-)  # fmt: skip

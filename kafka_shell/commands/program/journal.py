@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kafka_shell import journal as book
 from kafka_shell.base import units
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
@@ -16,19 +16,11 @@ from kafka_shell.base.outcome import EntryDetails, JournalEntry
 from kafka_shell.base.results import Failure, Rows, with_failures
 from kafka_shell.base.structs import fields
 from kafka_shell.base.text import is_printable
-from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.kinds import CandidateSource, Kind, is_pattern
-
-if TYPE_CHECKING:
-    from kafka_shell.context import Context
-    from kafka_shell.language.cursor import CompletionRequest
-    from kafka_shell.view.candidates import Candidates, Catalog
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
+from kafka_shell.language.kinds import is_pattern
 
 _DURATION = re.compile(r"P|\d+(\.\d+)?[a-z]")
-
-
-_OFFERED = 30  # entries to complete; each is a file
 
 
 def journal(invocation: Invocation, context: Context) -> Rows[JournalEntry] | NoRows | str:
@@ -55,8 +47,6 @@ def journal(invocation: Invocation, context: Context) -> Rows[JournalEntry] | No
 
 def entries(ids: Sequence[str], context: Context) -> Iterator[JournalEntry]:
     """The entries with these IDs. Raises ShellError if one does not exist or cannot be read."""
-    from kafka_shell import journal as book
-
     for id in dict.fromkeys(ids):
         entry = book.find(context.paths.journal, id)
         if isinstance(entry, Path):
@@ -87,8 +77,6 @@ def _invalid(file: Path) -> Failure:
 def _selected(invocation: Invocation, context: Context) -> Iterator[JournalEntry | Path]:
     """The entries that the options select, newest first, each read when needed. The path of an
     entry that cannot be read."""
-    from kafka_shell import journal as book
-
     since = _since(invocation, context)
     wanted = _matcher(invocation["resource"]) if invocation["resource"] else None
     for entry in book.newest(context.paths.journal):
@@ -145,76 +133,3 @@ def _commands(chosen: Sequence[JournalEntry]) -> str | NoRows:
     newest = sorted(chosen, key=lambda entry: entry.time, reverse=True)
     lines = [line for entry in newest for line in entry.undo]
     return "\n".join(lines) if lines else NoRows("no command undoes these changes")
-
-
-def _offer_entries(found: CompletionRequest, known: Catalog) -> Candidates:
-    """The newest entries of this cluster with their commands, newest first."""
-    from kafka_shell.view.candidates import pick
-
-    entries = {
-        entry.id: f"{'undone: ' if entry.undone else ''}{entry.command}"
-        for entry in _of_cluster(known)
-    }
-    return pick(entries, found.prefix)
-
-
-def _offer_undoable(found: CompletionRequest, known: Catalog) -> Candidates:
-    """Those that can be undone."""
-    from kafka_shell.view.candidates import pick
-
-    entries = {
-        entry.id: entry.command for entry in _of_cluster(known) if entry.undo and not entry.undone
-    }
-    return pick(entries, found.prefix)
-
-
-def _of_cluster(known: Catalog) -> list[JournalEntry]:
-    """The newest entries of this cluster, or of all clusters if it is not known yet."""
-    from kafka_shell import journal as book
-
-    try:
-        newest = islice(book.newest(known.journal, cluster=known.view.cluster_id or None), _OFFERED)
-        return [entry for entry in newest if not isinstance(entry, Path)]
-    except ShellError:
-        return []
-
-
-JOURNAL_ENTRY = Kind("journal-entry", CandidateSource(_offer_entries))
-UNDOABLE_ENTRY = Kind("journal-entry", CandidateSource(_offer_undoable))
-
-COMMANDS = (
-    Command(
-        name="journal",
-        summary="List the changes made with kafka.sh.",
-        family="shell",
-        run=journal,
-        needs_cluster=False,
-        arguments=(
-            Argument("id", JOURNAL_ENTRY, "Only these entries.", many=True, required=False),
-        ),
-        options=(
-            Option("--last", kinds.INTEGER, "Only the newest N.", metavar="N", least=1,
-                   excludes=("id",)),
-            Option("--session", kinds.FLAG, "Only changes of this prompt or script.",
-                   excludes=("id",)),
-            Option("--since", kinds.TEXT, "Only changes since a time, or of the last 2h.",
-                   metavar="TIME", excludes=("id",)),
-            Option("--resource", kinds.TEXT,
-                   "Only changes of a resource: orders, 'topic orders', 'user *'.",
-                   metavar="RESOURCE", excludes=("id",)),
-            Option("--undo", kinds.FLAG,
-                   "Print only the commands that undo the named entries; undo runs them."),
-        ),
-        search=("log", "changes", "audit trail"),
-        description=(
-            "Entries are kept per cluster: the newest 1,000, for 400 days. Each has the commands"
-            " that undo it. With an ID, also each change and whether it was done, failed, was not"
-            " sent, or has an unknown outcome."
-        ),
-        examples=(
-            Example("journal --last 3", "show the last three changes"),
-            Example("journal --since 2h --resource 'orders.*'",
-                    "show the changes of the last two hours to these resources"),
-        ),
-    ),
-)  # fmt: skip

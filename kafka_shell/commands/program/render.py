@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from kafka_shell.base.outcome import EntryDetails, HistoryLine, JournalEntry
 from kafka_shell.base.plans import Change
 from kafka_shell.base.units import shorten_command
-from kafka_shell.commands.program.model import SandboxReport
 from kafka_shell.journal import change_of
 from kafka_shell.output.columns import facts_page
 from kafka_shell.output.humanize import count_kinds, local_time
@@ -29,6 +30,24 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("FILE", lambda t: str(t.path) if t.user else None, role="dim"),
     ),
 }
+
+
+class SandboxReport(Struct, frozen=True):
+    """A Kafka cluster on this machine. `state`: up, down or none; `clients`: .properties files.
+
+    `topics` counts those on the `stand_in_brokers`, which have no process.
+    """
+
+    state: str
+    folder: str
+    bootstrap: str = ""
+    kafka_version: str = ""
+    brokers: int = 0
+    stand_in_brokers: int | None = None
+    topics: int | None = None
+    secure: bool = False
+    logs: tuple[str, ...] = ()
+    clients: tuple[str, ...] = ()
 
 
 def journal_page(entries: Sequence[JournalEntry], width: int | None) -> Iterator[Text]:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from kafka_shell import connection_options, settings
 from kafka_shell.base.errors import ShellError, UsageError
-from kafka_shell.commands.program.model import SandboxReport
-from kafka_shell.language import kinds
-from kafka_shell.language.command import SANDBOX, Argument, Command, Example, Invocation, Option
-
-if TYPE_CHECKING:
-    from kafka_shell.context import Context
-    from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.commands.program.render import SandboxReport
+from kafka_shell.context import Context, confirmed
+from kafka_shell.language.command import Invocation
+from kafka_shell.sandbox import session
+from kafka_shell.sandbox.cluster import in_use_by_others, status, stop, wipe
+from kafka_shell.sandbox.state import Sandbox, state_file
 
 
 def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
     """Start, stop, show or wipe the sandbox."""
-    from kafka_shell.sandbox import session
-    from kafka_shell.sandbox.cluster import in_use_by_others, status, stop, wipe
-    from kafka_shell.sandbox.state import state_file
-
     folder = session.folder_of(context.environ)
     action = invocation["action"]
     if action != "start":
@@ -64,8 +58,6 @@ def _connect_if_unreachable(started: Sandbox, context: Context) -> None:
     """At the prompt, switch to the sandbox if the current cluster cannot be reached."""
     if context.shell is None or context.cache is None:
         return
-    from kafka_shell import connection_options, settings
-    from kafka_shell.sandbox import session
 
     if context.cache.state.failure is None:
         context.note("to use the sandbox, run: connect sandbox")
@@ -79,8 +71,6 @@ def _connect_if_unreachable(started: Sandbox, context: Context) -> None:
 
 def _confirm(invocation: Invocation, context: Context, shared: bool) -> None:
     """Ask for confirmation. Raises UsageError without a terminal unless --yes is given."""
-    from kafka_shell.context import confirmed
-
     if invocation["yes"]:
         return
     if context.ask is None:
@@ -116,37 +106,3 @@ def _state(found: Sandbox) -> str:
     if 0 < up < len(found.brokers):
         return f"{up} of {len(found.brokers)} brokers up"
     return "up" if up else "down"
-
-
-COMMANDS = (
-    Command(
-        name="sandbox",
-        summary="Start, stop, show or wipe a Kafka cluster on this machine.",
-        family="shell",
-        run=sandbox,
-        needs_cluster=False,
-        arguments=(
-            Argument(
-                "action",
-                kinds.CHOICE,
-                "start, stop, status or wipe.",
-                choices=("start", "stop", "status", "wipe"),
-            ),
-        ),
-        options=(
-            *SANDBOX,
-            Option("--topics", kinds.INTEGER,
-                   "Create N topics on stand-in brokers, to simulate a large cluster.",
-                   least=0, most=1_000_000),
-            Option("--stand-in-brokers", kinds.INTEGER,
-                   "Registered brokers without a process (default: one per 100 topics).",
-                   least=0, most=10_000),
-            Option("--yes", kinds.FLAG, "Wipe without confirmation."),
-        ),
-        search=("demo", "try", "local", "playground"),
-        description="`wipe` stops the sandbox and deletes its data. `kafka.sh --sandbox` starts it"
-        " and opens the prompt. `start --topics 100000` simulates a large cluster with metadata"
-        " only: the topics are on registered brokers without a process. Requires 3 GiB of memory.",
-        examples=(Example("sandbox status", "show whether the sandbox is running, and where"),),
-    ),
-)  # fmt: skip

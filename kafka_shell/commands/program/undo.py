@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kafka_shell import journal as book
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.inverse import net
@@ -14,14 +14,12 @@ from kafka_shell.base.plans import Advice, Change, Effect, Plan
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import same_value, shorten_command, some
 from kafka_shell.base.waits import SETTLE_S
-from kafka_shell.commands.changes import few
-from kafka_shell.commands.program.journal import UNDOABLE_ENTRY, entries
-from kafka_shell.language import kinds
-from kafka_shell.language.command import TIMEOUT, Argument, Command, Example, Invocation, Option
-
-if TYPE_CHECKING:
-    from kafka_shell.context import Context
-
+from kafka_shell.commands.changes import few, plan_undo
+from kafka_shell.commands.program.journal import entries
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
+from kafka_shell.output.humanize import change_values, local_time
+from kafka_shell.wire.connection import wait_until_visible
 
 # Conflicts of an undo: values that were changed again since.
 
@@ -52,8 +50,6 @@ def conflicts(changes: Iterable[Change], plan: Plan, by: str) -> Iterator[str]:
 
 
 def _difference(change: Change, now: Change, by: str) -> str:
-    from kafka_shell.output.humanize import change_values
-
     value, after = change_values(replace(change, before=now.before, after=change.after))
     changed = f"{by} set it to {after}" if after else f"{by} deleted it"
     return f"{about_change(change)} is now {value or 'not set'}; {changed}"
@@ -70,8 +66,6 @@ _NAMED = 5  # entries that are named before the rest is counted
 
 def undo(invocation: Invocation, context: Context) -> Plan | NoRows:
     """The plan that undoes the newest change, the last N, those of this session or by ID."""
-    from kafka_shell import journal as book
-
     cluster_id = context.cluster.cluster_id
     chosen = _chosen(invocation, context, cluster_id)
     if not chosen:
@@ -128,8 +122,6 @@ def _chosen(invocation: Invocation, context: Context, cluster_id: str) -> list[J
 def _newest(invocation: Invocation, context: Context, cluster_id: str) -> Iterator[JournalEntry]:
     """The changes of this cluster that are not undone, newest first: the last N, or those of this
     session. Undoing is not one of them, so that undo goes further back each time."""
-    from kafka_shell import journal as book
-
     left = None if invocation["session"] else invocation["last"] or 1
     for entry in book.newest(context.paths.journal, cluster=cluster_id):
         if isinstance(entry, Path):
@@ -150,8 +142,6 @@ def _newest(invocation: Invocation, context: Context, cluster_id: str) -> Iterat
 
 def _older(than: JournalEntry, context: Context, cluster_id: str) -> str:
     """How to undo the newest reversible change before an irreversible one."""
-    from kafka_shell import journal as book
-
     every = book.newest(context.paths.journal, cluster=cluster_id)
     for entry in every:
         if isinstance(entry, JournalEntry) and entry.id == than.id:
@@ -190,8 +180,6 @@ def _check(entry: JournalEntry, cluster_id: str, *, last: bool) -> None:
 def _set_the_same(entry: JournalEntry) -> bool:
     """Whether every value is as it was before, such as the level of a logger, which is set again as
     its own."""
-    from kafka_shell import journal as book
-
     applied = [book.change_of(row) for row in entry.changes if is_applied(row)]
     return bool(applied) and all(each.reversible for each in applied) and not net(applied)
 
@@ -215,9 +203,6 @@ def _settled_plan(
 ) -> Plan:
     """The plan that undoes the changes. If a `recent` one seems not to be there, the plan is made
     again for a moment: brokers apply changes after the controller has confirmed them."""
-    from kafka_shell.commands.changes import plan_undo
-    from kafka_shell.wire.connection import wait_until_visible
-
     plan = Plan(Effect.CHANGE, ())
 
     def has_settled() -> bool:
@@ -249,8 +234,6 @@ def _check_may_ask(changed: Sequence[str], invocation: Invocation, context: Cont
 
 
 def _about(chosen: Sequence[JournalEntry]) -> tuple[str, ...]:
-    from kafka_shell.output.humanize import local_time
-
     every = [
         f"undo {entry.id} of {local_time(int(entry.time) * 1000)}: {shorten_command(entry.command)}"
         for entry in chosen
@@ -268,43 +251,3 @@ def _of_other_processes(chosen: Sequence[JournalEntry], context: Context) -> lis
             ids.setdefault(by, []).append(entry.id)
     return [f"changed by another kafka.sh process ({by}): {some(of, _NAMED)}"
             for by, of in ids.items()]  # fmt: skip
-
-
-COMMANDS = (
-    Command(
-        name="undo",
-        summary="Undo the last change made with kafka.sh, or others of the journal.",
-        family="shell",
-        run=undo,
-        effect=Effect.CHANGE,
-        arguments=(
-            Argument("id", UNDOABLE_ENTRY, "The changes to undo, as listed by journal.",
-                     many=True, required=False, unless=("--last", "--session")),
-        ),
-        options=(
-            Option("--last", kinds.INTEGER, "Undo the newest N changes that are not undone yet.",
-                   metavar="N", least=1, excludes=("--session",)),
-            Option("--session", kinds.FLAG, "Undo all changes of this prompt or script."),
-            Option("--despite-changes", kinds.FLAG,
-                   "Undo a change although the cluster has been changed again since."),
-            TIMEOUT,
-        ),
-        search=("take back", "revert", "rollback", "restore", "redo"),
-        description=(
-            "By default, undoes the newest change to this cluster; repeat it to go further "
-            "back.\n"
-            "If another shell, script or one-shot command made the change, undo asks for "
-            "confirmation; without a terminal, use --yes or the ID.\n"
-            "To redo, undo the undo: undo ID.\n"
-            "If the last change is irreversible, nothing is undone.\n"
-            "If a value has changed since, undo asks again; only --despite-changes skips that "
-            "confirmation."
-        ),
-        apis=(0, 1, 2, 3, 8, 9, 15, 16, 20, 22, 29, 30, 31, 32, 34, 35, 39, 40, 41, 44, 45, 46, 47,
-              48, 49, 50, 51, 55, 57, 60, 61, 69, 74, 77, 80, 81, 89, 90, 91, 92),
-        examples=(
-            Example("undo --dry-run", "preview undoing the last change"),
-            Example("undo --yes", "undo the last change without a question"),
-        ),
-    ),
-)  # fmt: skip

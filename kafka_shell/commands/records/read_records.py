@@ -3,59 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
+from kafka_shell.admin.records import read
+from kafka_shell.admin.records.decode import Decoder
+from kafka_shell.admin.records.fetching import Span
+from kafka_shell.admin.records.formats import AUTO, Formats
+from kafka_shell.admin.records.model import Record
+from kafka_shell.admin.records.read import Position, Reading, last
+from kafka_shell.admin.records.where import RecordFilter
+from kafka_shell.admin.schemas.registry import registry_of
 from kafka_shell.base.command_results import NoRows, StreamedOutput
 from kafka_shell.base.errors import ShellError, UsageError
-from kafka_shell.base.plans import Advice, Resource
+from kafka_shell.base.plans import Resource
+from kafka_shell.base.results import Failure, Parts, Results
 from kafka_shell.base.structs import replace
-from kafka_shell.base.units import OFFSET, as_offset, format_time, odd_hour, parse_time
+from kafka_shell.base.units import odd_hour
 from kafka_shell.commands import select
-from kafka_shell.language import kinds
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
-from kafka_shell.language.kinds import CandidateSource, Kind, is_pattern
+from kafka_shell.commands.options import future_warning, offset_or_time
+from kafka_shell.commands.records.record_table import Printer
+from kafka_shell.commands.records.spec import READ_COMMITTED
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
+from kafka_shell.language.kinds import is_pattern
 from kafka_shell.language.kinds import select as matching
-
-if TYPE_CHECKING:
-    from kafka_shell.admin.partitions.model import TopicPartition
-    from kafka_shell.admin.records.decode import Decoder
-    from kafka_shell.admin.records.fetching import Span
-    from kafka_shell.admin.records.formats import Formats
-    from kafka_shell.admin.records.model import Record
-    from kafka_shell.admin.records.read import Position, Reading
-    from kafka_shell.base.plans import Plan
-    from kafka_shell.base.results import Failure, Parts, Results
-    from kafka_shell.context import Context
-
-
-# How records are decoded and filtered: formats, the schema registry, conditions.
-
-FORMATS = (
-    "auto", "json", "string", "hex", "base64", "int32", "int64", "double",
-    "avro", "protobuf", "json-schema",
-)  # fmt: skip
+from kafka_shell.output.errors import draw_note
+from kafka_shell.output.styled_stream import StyledStream, stop_if_closed
 
 
 def formats_of(context: Context, key: str | None = None, value: str | None = None) -> Formats:
     """These formats (None: auto), with the schema registry of the profile, if it has one."""
-    from kafka_shell.admin.records.formats import AUTO, Formats
-    from kafka_shell.admin.schemas.registry import registry_of
-
     return Formats(key or AUTO, value or AUTO, registry_of(context.settings.properties))
-
-
-MAX_BATCH_SIZE = Option(
-    "--max-batch-size", kinds.SIZE, "Skip record batches that are larger when decompressed"
-    " (default: 64MiB).", least=1, most=(1 << 31) - 1,
-)  # fmt: skip
 
 
 def decoder_of(options: Mapping[str, Any], formats: Formats, *, internal: bool) -> Decoder:
     """The decoder for the conditions and the batch size of these options. `internal`: there may be
     records of internal topics, which are decoded."""
-    from kafka_shell.admin.records.decode import Decoder
-    from kafka_shell.admin.records.where import RecordFilter
-
     where, grep = options["where"], options["grep"]
     decoded = internal or formats.registry is not None
     keep = RecordFilter(where, grep, formats, schemas=decoded) if where or grep else None
@@ -63,26 +47,8 @@ def decoder_of(options: Mapping[str, Any], formats: Formats, *, internal: bool) 
     return Decoder(keep) if most is None else Decoder(keep, most)
 
 
-# The isolation levels of consumers (KIP-98).
-
-READ_COMMITTED = "read_committed"
-ISOLATION_LEVELS = ("read_uncommitted", READ_COMMITTED)
-
-
-# Positions in partitions as they are typed: earliest, latest, an offset or a time.
-
-STARTS = Kind(
-    "text",
-    CandidateSource(lambda found, known: known.times(found.prefix, {"earliest": "", "latest": ""})),
-)
-ENDS = Kind("text", CandidateSource(lambda found, known: known.times(found.prefix, {"latest": ""})))
-
-
 def position(invocation: Invocation, name: str, context: Context) -> Position | None:
     """The position that this option names; None without the option."""
-    from kafka_shell.admin.partitions.model import EARLIEST, LATEST
-    from kafka_shell.admin.records.read import Position
-
     text: str | None = invocation[name]
     if text is None:
         return None
@@ -120,38 +86,9 @@ def check_order(invocation: Invocation, start: Position, end: Position, to: str)
         )
 
 
-def future_warning(time: int, now: int, meaning: str) -> str:
-    """A warning about a time in the future, empty for others: of records it usually is a mistake.
-    `meaning` is what the command does there. Times are in milliseconds."""
-    return f"{format_time(time)} is in the future: {meaning}" if time > now else ""
-
-
-def with_time(plan: Plan, text: str, time: int, context: Context) -> Plan:
-    """The plan with the time that selects its offsets, as it was typed and as an instant."""
-    if not plan.steps:
-        return plan
-    meaning = "latest is used if there are no records that late"
-    warning = future_warning(time, int(context.clock() * 1000), meaning)
-    note = odd_hour(text, time) or f"{text} is {format_time(time)}"
-    return plan.advised(Advice(warnings=tuple(filter(None, [warning])), notes=(note,)))
-
-
-def offset_or_time(text: str, now: int) -> tuple[int | None, int | None]:
-    """An offset and None, or None and a time (milliseconds since the epoch), as `now`.
-
-    A number of more than 11 digits is a time, as in the output of read-records: taken for an offset
-    it would be after the end of the log, and all records would be skipped or deleted. Such an
-    offset is `offset:N`. Raises ShellError if it is neither.
-    """
-    number = text.removeprefix(OFFSET)
-    if number.isascii() and number.isdigit() and (number != text or as_offset(text) == text):
-        return int(number), None
-    return None, max(0, parse_time(text, now=now))
-
-
 T = TypeVar("T")
-
 _LAST = 10  # records without any option that selects some
+
 # Options with which all records are read, not the last ones.
 _SELECTING = ("from", "where", "grep", "count")
 
@@ -160,8 +97,6 @@ def read_records(
     invocation: Invocation, context: Context
 ) -> StreamedOutput | Parts[object, object] | NoRows:
     """Records of partitions, as they arrive."""
-    from kafka_shell.commands.records.record_table import Printer
-
     work = _Reading(invocation, context)
     if not work.spans.values and not work.failures:
         return NoRows("no partitions")
@@ -176,8 +111,6 @@ class _Reading:
     """What one command reads. `failures` is filled while it is read."""
 
     def __init__(self, invocation: Invocation, context: Context) -> None:
-        from kafka_shell.admin.records import read
-
         self._invocation, self._context = invocation, context
         self._committed = invocation["isolation-level"] == READ_COMMITTED
         self._follow = bool(invocation["follow"])
@@ -261,8 +194,6 @@ class _Reading:
 
     def _all_blocks(self) -> Iterator[list[Record]]:
         if self._last:
-            from kafka_shell.admin.records.read import last
-
             reading = self._reading()
             blocks = last(reading, self._last)
             if self._follow:
@@ -299,8 +230,6 @@ class _Reading:
         return options["limit"] or _LAST
 
     def _reading(self) -> Reading:
-        from kafka_shell.admin.records.read import Reading
-
         return Reading(
             self._context.cluster, replace(self.spans, failures={}), committed=self._committed,
             decoder=self._decoder, warn=self._warn,
@@ -314,8 +243,6 @@ class _Reading:
 
     def _progress(self, reading: Reading) -> None:
         if self._follow:
-            from kafka_shell.output.styled_stream import stop_if_closed
-
             stop_if_closed(self._context.out)
         else:
             self._context.report("reading records", reading.done, reading.offsets)
@@ -330,9 +257,6 @@ class _Reading:
         self._say(message, "warning")
 
     def _say(self, message: str, label: str) -> None:
-        from kafka_shell.output.errors import draw_note
-        from kafka_shell.output.styled_stream import StyledStream
-
         before = getattr(self._context.report, "clear", None)
         draw_note(message, StyledStream(self._context.err, before=before), label=label)
 
@@ -340,77 +264,3 @@ class _Reading:
 def _internal(invocation: Invocation) -> bool:
     """Whether there may be internal topics among them."""
     return any("__" in word or is_pattern(word) for word, _ in invocation["topic"])
-
-
-COMMANDS: tuple[Command, ...] = (
-    Command(
-        name="read-records",
-        summary="Read records of topics: the last ones, a range, or as they arrive.",
-        family="records",
-        run=read_records,
-        arguments=(
-            Argument("topic", kinds.TOPIC_PARTITIONS, "Partitions: orders:0,3-5  orders  svc-*",
-                     many=True, option="--topic"),
-        ),
-        options=(
-            Option("--from", STARTS, "Start: earliest, latest, an offset, or a time such as -1h.",
-                   metavar="POSITION"),
-            Option("--to", ENDS, "End, exclusive: an offset, a time or latest (default).",
-                   metavar="POSITION", excludes=("--follow",)),
-            Option("--last", kinds.INTEGER, "The last records before the end (default: 10).",
-                   least=1, most=10_000_000, metavar="N"),
-            Option("--limit", kinds.INTEGER, "Stop after this many records.",
-                   least=1, metavar="N", excludes=("--last",)),
-            Option("--follow", kinds.FLAG, "Keep reading new records until Ctrl-C."),
-            Option("--where", kinds.TEXT,
-                   "Only records that match this condition: key=4711, 'value.amount>10',"
-                   " header.reason=~'5..'; may be repeated, all must match.",
-                   many=True, metavar="CONDITION"),
-            Option("--grep", kinds.TEXT,
-                   "Only records whose key, value or headers match this regular expression.",
-                   many=True, metavar="REGEX"),
-            Option("--count", kinds.FLAG, "Print only the number of records.",
-                   excludes=("--last", "--limit", "--follow")),
-            Option("--keys-only", kinds.FLAG, "Print only the keys.", excludes=("--full",)),
-            Option("--raw", kinds.FLAG, "Print raw values, one per line.",
-                   excludes=("--full",)),
-            Option("--full", kinds.FLAG, "Print each record in full instead of on one line."),
-            Option("--isolation-level", kinds.CHOICE,
-                   "read_committed: skip aborted transactions, stop at the first open one.",
-                   choices=ISOLATION_LEVELS, metavar="LEVEL"),
-            MAX_BATCH_SIZE,
-            Option("--key-format", kinds.CHOICE, "How to decode keys (default: auto).",
-                   choices=FORMATS, metavar="FORMAT"),
-            Option("--value-format", kinds.CHOICE, "How to decode values (default: auto).",
-                   choices=FORMATS, metavar="FORMAT"),
-        ),
-        shorts=(Short("peek", "read-records"),),
-        elsewhere=(
-            ("--partition", "Write it after the topic: orders:0, or orders:0,3-5."),
-            ("--offset", "Use --from: read-records orders:0 --from 5"),
-            ("--from-beginning", "Use --from earliest."),
-            ("--max-messages", "Use --limit."),
-        ),
-        search=("consume", "consumer", "tail", "messages", "kcat", "dump", "search", "grep"),
-        description=(
-            "Prints the last 10 records (or --limit); with --from, --where, --grep or --count it "
-            "reads from the earliest, up to the current log end or --to (exclusive).\n"
-            "A time selects the first record with this timestamp or a later one; offset:N is "
-            "always an offset.\n"
-            "Conditions: key, value, header.NAME, or a path into JSON such as value.user.name; "
-            "operators = != < <= > >= =~ !~ (null finds tombstones).\n"
-            "Quote conditions that contain < or >.\n"
-            "Uses no consumer group, and commits nothing."
-        ),
-        apis=(1, 2, 3),
-        examples=(
-            Example("peek orders.placed", "show the last 10 records of a topic"),
-            Example("read-records orders.placed:0-1 --from -1h --limit 5",
-                    "show the first 5 records of the last hour of two partitions"),
-            Example("read-records orders.placed --where 'value.items>=5' --count",
-                    "count the orders of 5 items or more"),
-            Example("read-records orders.placed --from earliest --limit 3 --output json",
-                    "print the first records as JSON, one per line"),
-        ),
-    ),
-)  # fmt: skip

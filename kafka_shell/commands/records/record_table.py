@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -22,15 +22,12 @@ from kafka_shell.base.results import Failure, Parts, Results
 from kafka_shell.base.text import printable
 from kafka_shell.base.units import approximate_bytes
 from kafka_shell.commands.records.row import json_line, utc_time
+from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.output.columns import summary
 from kafka_shell.output.styled_stream import columns_of
 from kafka_shell.output.tables import GAP, NOTHING, Column, Layout
 from kafka_shell.output.text import Role, Text, cut, hang, join, pad, text
-
-if TYPE_CHECKING:
-    from kafka_shell.context import Context
-
 
 _INDENT = 9  # cells of the labels of a page
 TOMBSTONE = text("(tombstone)", "removed")

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -41,11 +41,8 @@ from kafka_shell.admin.schemas.budget import JSON_ERRORS
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.files import bad_file
 from kafka_shell.base.units import to_path
-
-if TYPE_CHECKING:
-    from kafka_shell.context import Context
-    from kafka_shell.language.command import Invocation
-
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
 
 _NOT_TEXT = b"{[" + bytes(range(0x20))  # JSON and binary formats start so
 _encode = msgspec.json.Encoder().encode

@@ -1,33 +1,46 @@
-"""Run lines on a twin."""
+"""`rehearse`: run a script on a twin of the cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kafka_shell.admin.partitions.rollback import WriteRollback
 from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
-from kafka_shell.base.errors import ShellError, Status, UsageError
+from kafka_shell.base.errors import ShellError, Status, UsageError, did_you_mean
+from kafka_shell.base.java import find_java
 from kafka_shell.base.outcome import ChangeResult, Outcome
 from kafka_shell.base.plans import Report, merge_plans
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import is_printable
-from kafka_shell.commands.rehearse.render import FAILED, OK, UNKNOWN, RehearsedLine
+from kafka_shell.base.units import counted, some, to_path
+from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.rehearse.render import (
+    FAILED,
+    OK,
+    UNKNOWN,
+    KnownLimit,
+    Rehearsal,
+    RehearsedLine,
+)
 from kafka_shell.commands.rehearse.rights import Rights
-from kafka_shell.commands.rehearse.script import lines_of_file, without_throttle
 from kafka_shell.commands.rehearse.twins import (
     COPIED_KINDS,
     BrokerConfigs,
     OriginalState,
     TwinCluster,
+    read_original,
+    running_twin,
 )
 from kafka_shell.commands.rehearse.verdicts import (
     ONE_BROKER,
     LineObserver,
     Refusals,
     doubts_about,
+    known_limits,
     not_run,
     verdict_of,
 )
@@ -35,14 +48,101 @@ from kafka_shell.commands.state.compare import differences
 from kafka_shell.commands.state.model import ASSIGNMENT, Differing, State, StateDiff
 from kafka_shell.commands.state.read import StateRequest, read_state
 from kafka_shell.context import ClusterSession, Context, Paths, Resources, ScriptState
+from kafka_shell.language.command import Invocation
+from kafka_shell.language.kinds import split
+from kafka_shell.language.parse import corrections, parse
+from kafka_shell.language.render import render
+from kafka_shell.language.tokens import commands, logical_lines, tokenize
 from kafka_shell.output.data import NOT_SHOWN
-from kafka_shell.sandbox.twin.build import broker_of
+from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.twin.build import broker_epochs, broker_of, prepare
+from kafka_shell.sandbox.twin.followers import following, settle
 from kafka_shell.settings import Settings
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import Refuse
+from kafka_shell.wire.requests import read_only
 
-if TYPE_CHECKING:
-    from kafka_shell.sandbox.state import Sandbox
-    from kafka_shell.wire.connection import Cluster
-    from kafka_shell.wire.endpoint import Refuse
+_NAMED = 3  # resources with the same problem
+
+
+def rehearse(invocation: Invocation, context: Context) -> Rehearsal | tuple[KnownLimit, ...]:
+    """Run lines on a twin of the cluster, and report what they would do."""
+    if invocation["limits"]:
+        return tuple(known_limits())
+
+    if context.run_line is None:
+        raise ShellError("rehearse cannot run commands here", code="no-shell")
+    if invocation["keep"] and (context.ask is None or context.shell is not None):
+        raise UsageError(
+            "--keep requires a command line at a terminal",
+            hint="Use it in a shell: kafka.sh rehearse --keep FILE",
+            span=invocation.span("keep"),
+        )
+    lines = lines_of(invocation["line"], context)
+    find_java("The twin")  # before anything is read
+    words = [item for word in invocation["topics"] for item in split(word)]
+    with Cluster(replace(context.connection, refuse=read_only)) as original:  # it can only read
+        original.on_wait(getattr(context.report, "waiting", None))
+        original.deadline = context.cluster.deadline
+        with original.within(None):
+            reading = read_original(original, words, context.report)
+            _note_missing(reading, context)
+            return _on_twin(lines, reading, Rights(original), invocation, context)
+
+
+def _note_missing(reading: OriginalState, context: Context) -> None:
+    by_reason: dict[str, list[str]] = {}
+    for about, why in reading.unread.items():
+        by_reason.setdefault(why.name, []).append(about)
+    for abouts in by_reason.values():
+        message = reading.unread[abouts[0]].message
+        context.note(f"not copied: {some(abouts, _NAMED)}: {message}")
+    for note in reading.notes:
+        context.note(f"not copied: {note}")
+    if reading.left_out:
+        context.note(f"not copied: {counted(len(reading.left_out), 'topic')} (--topics)")
+
+
+def _on_twin(
+    lines: tuple[str, ...],
+    reading: OriginalState,
+    rights: Rights,
+    invocation: Invocation,
+    context: Context,
+) -> Rehearsal:
+    original, refusals = reading.original, Refusals()
+    with ExitStack() as stack:
+        root = context.paths.cache / "twins"
+        sandbox = stack.enter_context(running_twin(root, original, context.report))
+        stack.enter_context(following(sandbox, broker_epochs(original)))
+        twin = on_twin(context, sandbox, refusals, reading, rights)
+        stack.callback(twin.close)
+        before, release = reading.state, original.release
+        if not sandbox.kafka_version.startswith(f"{release}."):
+            context.note(f"the twin of this Kafka {release} runs Kafka {sandbox.kafka_version}")
+            before = state_of(twin.cluster)  # it may not support all configs
+        done = run_lines(
+            lines,
+            twin,
+            refusals,
+            reading,
+            rights,
+            context.report,
+            keep_going=invocation["keep-going"],
+        )
+        settle(twin.cluster)
+        found = difference(before, state_of(twin.cluster), placed_by(done, before))
+        if context.ask is not None and not invocation["keep"]:  # the user may rehearse again
+            with suppress(OSError, ShellError):  # the rehearsal is over
+                prepare(root, original)
+        if invocation["keep"]:
+            context.resources.prompt = prompt_on(twin, context)
+            context.resources.ends.push(stack.pop_all())
+    if len(done) < len(lines):
+        left = counted(len(lines) - len(done), "line")
+        context.note(f"{left} not run: the script stops at the first failure (see --keep-going)")
+    return Rehearsal(tuple(done), found, undo_script(done))
+
 
 _FILE, _ROLLBACK = "rollback-file", "-rollback.json"  # of moved replicas
 _DUMMY = "rehearsal"  # the answer to a question for a password
@@ -273,3 +373,106 @@ def difference(before: State, after: State, placed: Mapping[str, int] | None = N
             fields[ASSIGNMENT] = ",".join(replicas)
     changes = tuple(Differing.of(each.change) for each in differences(before, after))
     return StateDiff("before", "after", changes, {**before.unread, **after.unread})
+
+
+MOST_BYTES = 16 << 20
+
+
+def lines_of(text: str, context: Context) -> tuple[str, ...]:
+    """The lines that the argument of `rehearse` stands for: the text itself if it begins with a
+    command, else those of the file of that name; `-` is standard input.
+
+    Empty lines and comments are left out.
+    """
+    line = tokenize(text)
+    if len(line.words) == 1 and " " in line.words[0].text and line.shell is None:
+        text = line.words[0].text  # the whole line in quotes
+        line = tokenize(text)
+    first = line.words[0].text if line.words else ""
+    if first == "-" and len(line.words) == 1:
+        return _read_stdin(context)
+    if line.shell is not None or first.startswith("--") or REGISTRY.has_first(first):
+        _refuse_output(text)
+        return (text,)
+    path = to_path(first)
+    if path.exists():
+        if len(line.words) == 1:
+            return lines_of_file(path)
+        raise UsageError(
+            f"unexpected word '{line.words[1].text}' after the file",
+            hint=f"Put options of rehearse first: rehearse {line.words[1].text} {first}",
+        )
+    raise UsageError(
+        f"'{first}' is neither a command nor a file",
+        hint=did_you_mean(
+            first,
+            corrections(first, REGISTRY),
+            "Use rehearse FILE, rehearse LINE, or rehearse - for standard input.",
+        ),
+        code="bad-value",
+    )
+
+
+def _refuse_output(text: str) -> None:
+    """Raise UsageError for --output at the end of one command: the user expects the report so."""
+    lines = list(commands(text))
+    try:
+        invocation = parse(lines[0], REGISTRY, text=text) if len(lines) == 1 else None
+    except ShellError:
+        return  # it is reported when it runs
+    if invocation is not None and invocation.get("output"):
+        raise UsageError(
+            "--output applies to the rehearsed command, not to the report",
+            hint=f"Put options of rehearse first: rehearse --output {invocation['output']} ...",
+        )
+
+
+def without_throttle(text: str) -> str:
+    """The line of one command without its --throttle, which consists of configs of brokers."""
+    lines = list(commands(text))
+    try:
+        invocation = parse(lines[0], REGISTRY, text=text) if len(lines) == 1 else None
+    except ShellError:
+        return text  # it is reported when it runs
+    if invocation is None or not invocation.get("throttle"):
+        return text
+    return render(replace(invocation, values={**invocation.values, "throttle": None}))
+
+
+def lines_of_file(path: Path) -> tuple[str, ...]:
+    """The lines of a script."""
+    return tuple(_content(_read(path), str(path)))
+
+
+def _read_stdin(context: Context) -> tuple[str, ...]:
+    if context.script.from_stdin or context.shell is not None or sys.stdin.isatty():
+        raise UsageError(
+            "the script cannot be read from standard input here",
+            hint="Use rehearse FILE, or in a shell: kafka.sh rehearse - < FILE",
+            code="bad-value",
+        )
+    return tuple(_content(sys.stdin.buffer.read(MOST_BYTES + 1), "standard input"))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}", code="file") from None
+
+
+def _content(raw: bytes, name: str) -> Iterator[str]:
+    if len(raw) > MOST_BYTES:
+        raise UsageError(f"{name} is larger than {MOST_BYTES >> 20} MiB", code="file")
+    try:
+        decoded = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"{name} is not UTF-8", code="not-utf-8") from None
+    return _without_comments(text for _, text in logical_lines(decoded.splitlines(keepends=True)))
+
+
+def _without_comments(lines: Iterable[str]) -> Iterator[str]:
+    for text in lines:
+        if not all(line.empty for line in commands(text)):
+            yield text.strip()

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from signal import SIGHUP, SIGTERM
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -38,6 +38,7 @@ from kafka_shell.commands.state.model import ASSIGNMENT, CONFIG_KINDS, KINDS, SH
 from kafka_shell.commands.state.read import StateRequest, read_state
 from kafka_shell.language.kinds import select
 from kafka_shell.sandbox.cluster import attach, in_use_by_others
+from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import build, remove, take
 from kafka_shell.sandbox.twin.model import Original
 from kafka_shell.wire.connection import Cluster
@@ -51,12 +52,6 @@ from kafka_shell.wire.failures import as_error, failure
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.model import Broker
 from kafka_shell.wire.requests import ANY, Target, as_request
-
-if TYPE_CHECKING:
-    from kafka_shell.base.plans import Report
-    from kafka_shell.sandbox.state import Sandbox
-    from kafka_shell.sandbox.twin.model import Original
-
 
 _NEW_S = 60.0  # a folder that is younger may not be in use yet
 

@@ -5,40 +5,34 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
-from typing import TYPE_CHECKING
 
-from kafka_shell.audit.control import RISKS
-from kafka_shell.audit.model import SEVERITIES
-from kafka_shell.base.command_results import FORMATS, NoRows
+from kafka_shell.admin.acls import read
+from kafka_shell.audit import control, drift, findings, history, policy, report, run
+from kafka_shell.audit.collection import Collection, unread_tables
+from kafka_shell.audit.control import RISKS, AclRemovals, Control, acl_removal, resources_outside
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.model import AuditFinding, AuditReport
+from kafka_shell.audit.policy import DRIFT, STATE, Policy
+from kafka_shell.audit.run import with_state
+from kafka_shell.audit.select_controls import select_controls
+from kafka_shell.audit.tables import TABLES
+from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
-from kafka_shell.base.plans import Advice, Effect, NotChecked, Plan
+from kafka_shell.base.plans import Advice, Effect, NotChecked, Plan, Resource, merge_plans
+from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, to_path
-from kafka_shell.commands.spark.sources import (
-    AUDIT_CONTROL,
-    READ_APIS,
-    SAMPLE_OPTIONS,
-    SAMPLED,
-    SOURCE_OPTIONS,
-    SPARK_OPTIONS,
-    collected,
-    collection_of,
-    wait_for_import,
-)
-from kafka_shell.language import kinds
-from kafka_shell.language.command import Command, Example, Invocation, Option
-
-if TYPE_CHECKING:
-    from kafka_shell.audit.collection import Collection
-    from kafka_shell.audit.control import AclRemovals, Control
-    from kafka_shell.audit.engine import Engine
-    from kafka_shell.audit.model import AuditFinding, AuditReport
-    from kafka_shell.audit.policy import Policy
-    from kafka_shell.base.plans import Resource
-    from kafka_shell.context import Context
-
-
-_FAIL_ON = {each: each for each in SEVERITIES[:-1]} | {"any": SEVERITIES[-1]}
+from kafka_shell.commands import REGISTRY, by_name
+from kafka_shell.commands.spark.sources import collected, collection_of, wait_for_import
+from kafka_shell.commands.spark.spec import FAIL_ON, SAMPLED
+from kafka_shell.commands.state.compare import StateSource, compare_sources, this_cluster
+from kafka_shell.commands.state.load import is_state_file, load
+from kafka_shell.commands.state.model import KINDS
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
+from kafka_shell.language.parse import parse
+from kafka_shell.language.tokens import tokenize
+from kafka_shell.settings import development_profiles
 
 
 def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRows:
@@ -47,11 +41,6 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
         if invocation[option]:
             context.refuse_dry_run(f"spark audit --{option}")
     wait_for_import(context)
-    from kafka_shell.audit import drift, findings, report, run
-    from kafka_shell.audit.collection import unread_tables
-    from kafka_shell.audit.policy import DRIFT, STATE
-    from kafka_shell.audit.tables import TABLES
-    from kafka_shell.settings import development_profiles
 
     if invocation["fix"]:
         _check_fix(invocation, context)
@@ -76,7 +65,7 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
             _check_cluster(collection, context)
         dev = development_profiles(context.paths.config_file)
         found = run.audit(engine, collection, controls, policy, against, dev)
-        found = replace(found, fail_on=_FAIL_ON[invocation["fail-on"] or "high"])
+        found = replace(found, fail_on=FAIL_ON[invocation["fail-on"] or "high"])
         if state:
             found = _against_state(found, state, context, policy)
         if invocation["new-only"]:
@@ -103,8 +92,6 @@ def _without_known(
     report: AuditReport, engine: Engine, collection: Collection, folder: str, context: Context
 ) -> AuditReport:
     """The report without the alarms that the newest audit in the folder has."""
-    from kafka_shell.audit import history
-
     known = history.known(engine, folder, collection)
     new = [
         each for each in report.findings
@@ -116,9 +103,6 @@ def _without_known(
 
 
 def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, ...], Policy]:
-
-    from kafka_shell.audit import control, policy
-    from kafka_shell.audit.select_controls import select_controls
 
     file = to_path(invocation["policy"]) if invocation["policy"] else None
     folder = file if file is not None and file.is_dir() else None
@@ -148,9 +132,6 @@ def _without_samples(
     invocation: Invocation, context: Context, controls: tuple[Control, ...], policy: Policy
 ) -> tuple[Control, ...]:
     """The controls that can be evaluated if logs are not sampled; all if they are."""
-    from kafka_shell.audit import run
-    from kafka_shell.audit.tables import TABLES
-
     if invocation["log-samples"] != "none":
         return controls
     kept = tuple(
@@ -165,11 +146,6 @@ def _without_samples(
 
 def _against_state(report: AuditReport, file: str, context: Context, policy: Policy) -> AuditReport:
     """The report with findings of X01: one for each difference of the cluster from a state file."""
-    from kafka_shell.audit.run import with_state
-    from kafka_shell.commands.state.compare import StateSource, compare_sources, this_cluster
-    from kafka_shell.commands.state.load import load
-    from kafka_shell.commands.state.model import KINDS
-
     wanted = StateSource(file, file=load(file))
     found = compare_sources(this_cluster(context), wanted, KINDS, context)
     changes = [each.change for each in found.changes]
@@ -178,8 +154,6 @@ def _against_state(report: AuditReport, file: str, context: Context, policy: Pol
 
 
 def _write_report(file: str, page: str) -> None:
-    from kafka_shell.audit import report
-
     try:
         report.write(to_path(file), page)
     except OSError as error:
@@ -210,8 +184,6 @@ def _check_one_cluster(invocation: Invocation, context: Context, option: str) ->
 
 def _is_state_file(name: str) -> bool:
     """Whether it is a YAML or JSON file, not a snapshot or a profile."""
-    from kafka_shell.commands.state.load import is_state_file
-
     return is_state_file(to_path(name))
 
 
@@ -231,9 +203,6 @@ def _check_cluster(collection: Collection, context: Context) -> None:
 def _fix(report: AuditReport, most: str, context: Context) -> Plan | AuditReport | NoRows:
     """One plan with the remedies of all findings up to this risk; it asks for confirmation. Without
     any, the report if something was not checked."""
-    from kafka_shell.base.plans import Resource, merge_plans
-    from kafka_shell.base.results import Failure, Results, as_failure
-
     given = [finding for finding in report.findings if finding.remedy]
     chosen = [each for each in given if RISKS.index(_risk(each)) <= RISKS.index(most)]
     left_out = tuple(_left_out(given, most))
@@ -250,9 +219,9 @@ def _fix(report: AuditReport, most: str, context: Context) -> Plan | AuditReport
     remedies: dict[str, list[AuditFinding]] = {}
     for finding in chosen:
         remedies.setdefault(finding.remedy, []).append(finding)
-    for line, findings in remedies.items():
+    for line, found in remedies.items():
         try:
-            plan = remedy_plans.plan(line, findings)
+            plan = remedy_plans.plan(line, found)
         except ShellError as error:
             failed[Resource("remedy", line)] = as_failure(error)
         else:
@@ -286,10 +255,10 @@ def _risk(finding: AuditFinding) -> str:
 
 def _by_control(findings: list[AuditFinding]) -> Iterator[str]:
     """`T13 Retention is too short: 3 remedies (safe)`."""
-    for (control, title, risk), count in Counter(
+    for (id, title, risk), count in Counter(
         (each.control, each.title, _risk(each)) for each in findings
     ).items():
-        yield f"{control} {title}: {counted(count, 'finding')} ({risk})"
+        yield f"{id} {title}: {counted(count, 'finding')} ({risk})"
 
 
 def _left_out(findings: list[AuditFinding], most: str) -> Iterator[str]:
@@ -311,8 +280,6 @@ class _RemedyPlans:
     def plan(self, line: str, findings: list[AuditFinding]) -> Plan:
         """The plan of a remedy. Raises ShellError if it would change other resources, take access
         that is needed, or contradict a remedy before it."""
-        from kafka_shell.audit.control import acl_removal
-
         plan = _plan_of(line, [each.resource for each in findings], self._context)
         removed = acl_removal(plan, safe=any(_risk(each) == RISKS[0] for each in findings))
         if removed.bindings and (why := self._all().refusal(removed)) is not None:
@@ -337,9 +304,6 @@ class _RemedyPlans:
 
     def _all(self) -> AclRemovals:
         if self._access is None:
-            from kafka_shell.admin.acls import read
-            from kafka_shell.audit.control import AclRemovals
-
             sasl = self._context.settings.connection.sasl
             known = sasl is not None and sasl.username and not sasl.token
             login = f"User:{sasl.username}" if sasl is not None and known else None
@@ -349,13 +313,8 @@ class _RemedyPlans:
 
 def _plan_of(line: str, resources: list[str], context: Context) -> Plan:
     """The plan of a remedy. Raises ShellError if it would change other resources."""
-    from kafka_shell.audit.control import resources_outside
-    from kafka_shell.commands import REGISTRY
-    from kafka_shell.language.parse import parse
-    from kafka_shell.language.tokens import tokenize
-
     invocation = parse(tokenize(line), REGISTRY, text=line)
-    plan = invocation.command.run(invocation, context)
+    plan = by_name(invocation.command.run)(invocation, context)
     if not isinstance(plan, Plan):
         raise ShellError(f"{line} changes nothing", code="no-plan")
     if others := resources_outside(plan, resources):
@@ -365,68 +324,3 @@ def _plan_of(line: str, resources: list[str], context: Context) -> Plan:
             code="outside-finding",
         )
     return plan
-
-
-COMMANDS = (
-    Command(
-        name="spark audit",
-        rare=True,
-        summary="Audit clusters with controls, and show findings with remedies.",
-        family="audit",
-        run=audit,
-        apis=READ_APIS,
-        effect=Effect.CHANGE,
-        options=(
-            *SOURCE_OPTIONS,
-            *SAMPLE_OPTIONS,
-            Option("--controls", AUDIT_CONTROL, "Only controls with these IDs, families or tags;"
-                   " all adds those of the tag opinion.", many=True),
-            Option("--severity", kinds.CHOICE, "Only controls with at least this severity.",
-                   choices=SEVERITIES),
-            Option("--fail-on", kinds.CHOICE,
-                   "The lowest severity of findings for exit status 1 (default: high).",
-                   choices=(*_FAIL_ON,)),
-            Option("--output", kinds.CHOICE, "The output format.",
-                   choices=(*FORMATS, "sarif")),
-            Option("--policy", kinds.FILE,
-                   "A TOML file with thresholds and suppressions, or a directory with policy.toml"
-                   " and controls (.sql)."),
-            Option("--against", kinds.TEXT,
-                   "Also compare with a state file, a snapshot (DIR) or a profile.",
-                   metavar="WHAT"),
-            Option("--new-only", kinds.FILE, "Exclude findings that the newest audit in the"
-                   " snapshots of a directory also has.", metavar="DIR"),
-            Option("--findings", kinds.FILE,
-                   "Also write all findings, however many, to a new directory: as JSON lines if its"
-                   " name ends in .json or .jsonl, else as Parquet.", metavar="DIR"),
-            Option("--report", kinds.FILE, "Also write the report as an HTML file."),
-            Option("--fix", kinds.FLAG, "Apply the remedies; asks for confirmation."),
-            Option("--risk", kinds.CHOICE,
-                   "The highest risk of the remedies that --fix applies (default: safe).",
-                   choices=RISKS),
-            *SPARK_OPTIONS,
-        ),
-        search=("check", "controls", "compliance", "findings", "lint"),
-        description=(
-            "The state of the clusters is collected as tables; each control is a query over them."
-            " Add your own controls as .sql files in the directory controls next to config.toml.\n"
-            "Exit status: 0 without findings of a high severity (--fail-on), 1 with such findings"
-            " or if such a control could not be evaluated (skip, with the reason), 3 if a cluster"
-            " could not be read. Findings of profiles with environment = \"dev\" are at most"
-            " medium.\n"
-            "Controls with the tag opinion depend on taste, and are evaluated only if they are"
-            " selected.\n"
-            "--fix shows the remedies of all findings as one plan: those that are safe, unless"
-            " --risk is disruptive or irreversible. A remedy is rejected if it would change another"
-            " resource than that of its finding, or, together with the others, remove access that"
-            " is needed."
-        ),
-        examples=(
-            Example("spark audit", "audit this cluster with all controls", status=1),
-            Example("spark audit --controls security --severity high --output json",
-                    "print severe security findings as JSON", status=1),
-            Example("spark audit --controls T13 --fix --dry-run",
-                    "preview the remedies of one control"),
-        ),
-    ),
-)  # fmt: skip

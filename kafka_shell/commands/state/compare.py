@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell import settings
 from kafka_shell.admin.users.model import MIN_ITERATIONS
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.inverse import reverse
@@ -33,14 +34,11 @@ from kafka_shell.commands.state.model import (
     resource_of,
 )
 from kafka_shell.commands.state.read import TEMPORARY, StateRequest, read_state
+from kafka_shell.context import Context
 from kafka_shell.identity import on_expected_cluster
+from kafka_shell.language.command import Invocation
 from kafka_shell.language.kinds import is_pattern, select_whole
-
-if TYPE_CHECKING:
-    from kafka_shell.context import Context
-    from kafka_shell.language.command import Invocation
-    from kafka_shell.wire.connection import Cluster
-
+from kafka_shell.wire.connection import Cluster
 
 _WITH_TYPES = frozenset(("topics", *CONFIG_KINDS))  # their configs have types
 
@@ -213,8 +211,6 @@ def this_cluster(context: Context) -> StateSource:
 
 def source_of(invocation: Invocation, context: Context, argument: str) -> StateSource:
     """What a word names: a file, a folder or a profile."""
-    from kafka_shell import settings
-
     word: str = invocation[argument]
     profiles = settings.profile_names(context.paths.config_file)
     exists = to_path(word).exists()

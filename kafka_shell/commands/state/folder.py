@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.acls.model import AclResourceType
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.files import open_private, replace_file
 from kafka_shell.base.structs import replace
@@ -155,8 +156,6 @@ def _by_prefix(state: State) -> dict[str, State]:
 
 
 def _prefix(kind: str, key: Any) -> str:
-    from kafka_shell.admin.acls.model import AclResourceType
-
     if kind == "acls":
         topic = key.name if key.resource_type is AclResourceType.TOPIC else ""
     else:

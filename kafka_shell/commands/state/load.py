@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell.admin.acls.model import AclOperation, target_text
+from kafka_shell.admin.client_configs.model import ClientEntity
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.quotas.model import DEFAULT, Default, QuotaEntity
 from kafka_shell.admin.topics.model import format_assignment
@@ -24,6 +25,7 @@ from kafka_shell.base.units import (
     to_path,
     unit_of,
 )
+from kafka_shell.commands.acls.rules import parse_rule, split_words
 from kafka_shell.commands.state.document import DocumentValue, read_document
 from kafka_shell.commands.state.model import (
     ANY_ITERATIONS,
@@ -62,8 +64,6 @@ def quota_entity(text: str, at: DocumentValue) -> QuotaEntity:
 
 def parts_of(text: str, at: DocumentValue, known: tuple[str, ...]) -> dict[str, Any]:
     """The parts of an entity by type; DEFAULT for `user-default`. A comma between is optional."""
-    from kafka_shell.commands.acls.rules import split_words
-
     try:
         words = split_words(text)
     except ShellError as error:
@@ -217,8 +217,6 @@ class _Loader:
         self, text: str, at: DocumentValue, place: DocumentValue
     ) -> Iterator[tuple[Any, Fields]]:
         """The ACLs of one resource pattern."""
-        from kafka_shell.commands.acls.rules import parse_rule
-
         try:
             target = parse_rule(f"allow User:a Read on {text}").target
         except ShellError as error:
@@ -285,8 +283,6 @@ class _Loader:
         self, text: str, at: DocumentValue, place: DocumentValue
     ) -> Iterator[tuple[Any, Fields]]:
         """The dynamic configs of one client entity."""
-        from kafka_shell.admin.client_configs.model import ClientEntity
-
         parts = parts_of(text, at, ("user", "client-id"))
         if not isinstance(parts.get("user"), str) or parts.get("client-id") is DEFAULT:
             raise at.error(f"expected user NAME or user NAME client-id ID, got {shorten(text)}")

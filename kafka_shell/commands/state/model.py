@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 from msgspec import field as default
 
 from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.topics.steps import spell_configs
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.base.plans import Change, Resource
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
-
-if TYPE_CHECKING:
-    from kafka_shell.commands.state.document import DocumentValue
+from kafka_shell.commands.state.document import DocumentValue
 
 Value = str | int | float
 Fields = dict[str, Value]
@@ -151,8 +150,6 @@ def order(key: Any) -> Any:
 
 def describe_topic(fields: Mapping[str, Value]) -> str:
     """`6 partitions, replication factor 3, retention.ms=7d`."""
-    from kafka_shell.admin.topics.steps import spell_configs
-
     parts = []
     if PARTITIONS in fields:
         parts.append(counted(int(fields[PARTITIONS]), "partition"))

@@ -5,20 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
 from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
-from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.configs.checks import ConfigRefused
+from kafka_shell.admin.configs.model import HIDDEN, ConfigResource, ResourceType
+from kafka_shell.admin.topics import min_isr
+from kafka_shell.admin.topics.change import Growing, plan_create, plan_growth, with_checked_configs
 from kafka_shell.admin.topics.model import OF_OTHER_SYSTEMS
+from kafka_shell.admin.users.model import GeneratedPassword, NewScramCredential, ScramMechanism
+from kafka_shell.admin.users.scram import plan_upsert
 from kafka_shell.base.errors import MistakeCollector, Mistakes
-from kafka_shell.base.plans import Advice, Change, Order, Plan, Resource, merge_plans
+from kafka_shell.base.plans import Advice, Change, Order, Plan, Resource, Secret, merge_plans
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import some
 from kafka_shell.commands.changes import plan_changes
 from kafka_shell.commands.state.compare import FileDifferences, only_on_cluster
+from kafka_shell.commands.state.document import DocumentValue
 from kafka_shell.commands.state.model import (
     ASSIGNMENT,
     CONFIG_KINDS,
@@ -30,14 +35,8 @@ from kafka_shell.commands.state.model import (
     new_topic,
     read_assignment,
 )
-
-if TYPE_CHECKING:
-    from kafka_shell.admin.topics.change import Growing
-    from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
-    from kafka_shell.base.plans import Secret
-    from kafka_shell.commands.state.document import DocumentValue
-    from kafka_shell.context import Context
-    from kafka_shell.wire.connection import Cluster
+from kafka_shell.context import Context
+from kafka_shell.wire.connection import Cluster
 
 Replicas = tuple[tuple[int, ...], ...]  # of each partition
 STORE = frozenset({CONFIGS_TOPIC, REGISTRATIONS_TOPIC})
@@ -161,16 +160,12 @@ def _user(each: Difference, wanted: State, work: _Work) -> None:
 
 
 def _mechanism(label: str) -> ScramMechanism:
-    from kafka_shell.admin.users.model import ScramMechanism
-
     return ScramMechanism[label.replace("-", "_")]
 
 
 def _leave_for_later(cluster: Cluster, work: _Work) -> None:
     """Leave out a min.insync.replicas that is met only when the replicas that are added now are in
     sync: the next apply sets it."""
-    from kafka_shell.admin.topics import min_isr
-
     requested: dict[str, tuple[str, int]] = {}
     for change in work.changes:
         replicas = work.replicas.get(change.resource.name)
@@ -199,8 +194,6 @@ def _plans(context: Context, wanted: State, work: _Work, options: Options) -> It
     yield _create(cluster, wanted, work)
     grow = {name: each for name, each in work.grow.items() if name not in work.replicas}
     if grow:
-        from kafka_shell.admin.topics.change import plan_growth
-
         yield plan_growth(cluster, grow)
     yield _credentials(cluster, wanted, work, options)
     if work.replicas:
@@ -216,7 +209,6 @@ def _create(cluster: Cluster, wanted: State, work: _Work) -> Plan | None:
     """Create topics, with checked configs."""
     if not work.create:
         return None
-    from kafka_shell.admin.topics.change import plan_create, with_checked_configs
 
     topics = [new_topic(each.key, each.whole) for each in work.create]
     with _collecting(wanted, work):
@@ -228,8 +220,6 @@ def _create(cluster: Cluster, wanted: State, work: _Work) -> Plan | None:
 @contextmanager
 def _collecting(wanted: State, work: _Work) -> Iterator[None]:
     """Keep the errors for invalid configs, with their resources and positions in the file."""
-    from kafka_shell.admin.configs.checks import ConfigRefused
-
     try:
         yield
     except (ConfigRefused, Mistakes) as error:
@@ -251,8 +241,6 @@ def _file_position(resource: ConfigResource, config: str, wanted: State) -> Docu
 
 def _refuse_sensitive(plan: Plan, wanted: State, work: _Work) -> None:
     """Refuse configs that brokers do not show, although their names do not say so."""
-    from kafka_shell.admin.configs.model import HIDDEN
-
     for change in plan.changes:
         if change.after == HIDDEN:
             place = _file_position(ConfigResource.of(change.resource), change.field, wanted)
@@ -269,8 +257,6 @@ def _credentials(cluster: Cluster, wanted: State, work: _Work, options: Options)
     """Set SCRAM credentials. Generated passwords are shown once, afterwards."""
     if not work.credentials:
         return None
-    from kafka_shell.admin.users.model import GeneratedPassword, NewScramCredential
-    from kafka_shell.admin.users.scram import plan_upsert
 
     credentials: list[NewScramCredential] = []
     generated: dict[str, Secret] = {}

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.acls import read as acl_reads
+from kafka_shell.admin.acls.model import AclOperation
+from kafka_shell.admin.client_configs.model import ClientConfig
 from kafka_shell.admin.cluster.decommission.check import CORDON
+from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.configs.read import in_parts, list_resources
+from kafka_shell.admin.partitions.model import Reassignment
+from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.throttles import RATE_OF, RATES
+from kafka_shell.admin.quotas import read as quota_reads
+from kafka_shell.admin.quotas.model import Quota
 from kafka_shell.admin.topics.model import format_assignment
+from kafka_shell.admin.topics.visibility import hidden
+from kafka_shell.admin.users import scram
 from kafka_shell.admin.users.model import ABSENT
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.plans import Change
@@ -27,15 +38,12 @@ from kafka_shell.commands.state.model import (
     State,
     resource_of,
 )
+from kafka_shell.commands.state.render import name_changes
+from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
-from kafka_shell.wire.failures import failure
-
-if TYPE_CHECKING:
-    from kafka_shell.admin.client_configs.model import ClientConfig
-    from kafka_shell.admin.partitions.model import Reassignment
-    from kafka_shell.admin.quotas.model import Quota
-    from kafka_shell.wire.connection import Cluster
-    from kafka_shell.wire.metadata_scan import MetadataScan
+from kafka_shell.wire.failures import AUTHORIZATION, failure
+from kafka_shell.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.wire.requests import ANY
 
 # Set for a reassignment or a decommission, and removed at its end: not the desired state.
 TEMPORARY = frozenset((*RATES, *RATE_OF, CORDON))
@@ -89,8 +97,6 @@ def read_state(cluster: Cluster, request: StateRequest) -> State:
 
 def _leave_out_temporary(state: State) -> None:
     """Leave out the TEMPORARY configs, with one note that names them."""
-    from kafka_shell.commands.state.render import name_changes
-
     left_out: list[Change] = []
     for kind in ("topics", "broker_configs"):
         part = state.parts.get(kind, {})
@@ -109,17 +115,12 @@ def _leave_out_temporary(state: State) -> None:
 def _may_have(cluster: Cluster, kind: str) -> bool:
     """Whether resources of a kind may exist although they cannot be listed (group configs of
     Kafka 4.0)."""
-    from kafka_shell.wire.requests import ANY
-
     if kind != "group_configs":
         return False
     return tuple(map(int, cluster.release(ANY).split(".")[:2])) >= _GROUP_CONFIGS_SINCE
 
 
 def _topics(cluster: Cluster, request: StateRequest, state: State) -> dict[str, Fields]:
-    from kafka_shell.admin.topics.visibility import hidden
-    from kafka_shell.wire.metadata_scan import scan
-
     every = request.topics is None or request.others
     wanted = None if every else sorted(request.topics or ())
     seen, targets = _targets_of_reassignments(cluster, wanted, state)
@@ -173,9 +174,6 @@ def _targets_of_reassignments(
     meanwhile is in one of the lists. If they cannot be listed, topics that may be affected are
     unread: replicas that are being added are not in sync.
     """
-    from kafka_shell.admin.partitions.progress import under_way
-    from kafka_shell.wire.failures import AUTHORIZATION
-    from kafka_shell.wire.metadata_scan import scan
 
     def listed() -> list[Reassignment] | Failure:
         try:
@@ -205,8 +203,6 @@ def _overrides(
     cluster: Cluster, resources: Sequence[ConfigResource], state: State
 ) -> dict[ConfigResource, Fields]:
     """The configs set on each resource itself, by key. Secrets are left out."""
-    from kafka_shell.admin.configs.read import in_parts
-
     found: dict[ConfigResource, Fields] = {}
     for part in in_parts(cluster, resources):
         for resource, why in part.failures.items():
@@ -232,11 +228,9 @@ def _overrides(
 
 
 def _acls(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, Fields]:
-    from kafka_shell.admin.acls import read
-    from kafka_shell.admin.acls.model import AclOperation
-
     found = sorted(
-        read.describe_each(cluster, [read.EVERYTHING])[0], key=lambda binding: binding.order
+        acl_reads.describe_each(cluster, [acl_reads.EVERYTHING])[0],
+        key=lambda binding: binding.order,
     )
     unknown = [b for b in found if AclOperation.UNKNOWN in (b.operation, b.resource_type)]
     for binding in unknown:
@@ -253,14 +247,10 @@ def _acls(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, Fi
 
 
 def _quotas(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, Fields]:
-    from kafka_shell.admin.quotas import read
-
-    return _by_entity(read.describe(cluster))
+    return _by_entity(quota_reads.describe(cluster))
 
 
 def _users(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, Fields]:
-    from kafka_shell.admin.users import scram
-
     found = scram.describe(cluster)
     for user, why in found.failures.items():
         state.unread[f"user {user}"] = why
@@ -271,10 +261,9 @@ def _users(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, F
 
 
 def _client_configs(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, Fields]:
-    from kafka_shell.admin.client_configs import read
-    from kafka_shell.admin.client_configs.model import ClientConfig
+    from kafka_shell.admin.client_configs import read as client_config_reads
 
-    found = read.read_log(cluster)
+    found = client_config_reads.read_log(cluster)
     for about, why in found.unread.items():
         hint = "Upgrade kafka.sh." if "version" in why else ""
         state.unread[about] = Failure("unknown-format", why, hint=hint)
@@ -291,8 +280,6 @@ def _by_entity(rows: Iterable[Quota | ClientConfig]) -> dict[Any, Fields]:
 
 
 def _broker_configs(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, Fields]:
-    from kafka_shell.admin.cluster.registrations import registered
-
     if request.brokers is None:  # a broker that is down is reported, not left out
         live = {broker.id for broker in cluster.brokers(refresh=True)}
         ids = sorted(live | (registered(cluster) or set()))
@@ -305,8 +292,6 @@ def _broker_configs(cluster: Cluster, request: StateRequest, state: State) -> di
 
 def _listed(kind: ResourceType) -> Callable[[Cluster, StateRequest, State], dict[Any, Fields]]:
     def read(cluster: Cluster, request: StateRequest, state: State) -> dict[Any, Fields]:
-        from kafka_shell.admin.configs.read import list_resources
-
         names = list_resources(cluster, kind)
         return _set_only(_overrides(cluster, [ConfigResource(kind, name) for name in names], state))
 

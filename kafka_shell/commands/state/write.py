@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kafka_shell.admin.acls.model import rule_text
+from kafka_shell.admin.acls.model import AclBinding, rule_text
+from kafka_shell.admin.client_configs.model import ClientEntity
 from kafka_shell.admin.configs.model import ConfigResource
+from kafka_shell.admin.quotas.model import QuotaEntity
 from kafka_shell.base.units import INTEGER, ConfigType, format_config_value, format_quota
 from kafka_shell.commands.state.model import (
     DEFAULT_BROKER,
@@ -21,12 +23,6 @@ from kafka_shell.commands.state.model import (
 )
 from kafka_shell.output import data as encoders
 from kafka_shell.output.data import dump_yaml
-
-if TYPE_CHECKING:
-    from kafka_shell.admin.acls.model import AclBinding
-    from kafka_shell.admin.client_configs.model import ClientEntity
-    from kafka_shell.admin.quotas.model import QuotaEntity
-
 
 VERSION = 1
 DECIMAL = re.compile(r"-?\d{1,15}\.\d{1,15}")

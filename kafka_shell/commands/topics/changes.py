@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from kafka_shell.admin.acls import read as acls
+from kafka_shell.admin.acls.model import AclFilter, AclResourceType, PatternType
+from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
-from kafka_shell.admin.topics.model import NewTopic, format_assignment
+from kafka_shell.admin.partitions.throttles import RATE_OF as THROTTLED
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics import min_isr
+from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.errors import UsageError, did_you_mean
 from kafka_shell.base.files import bad_file, read_table, read_text
 from kafka_shell.base.plans import Effect, Order, Plan, Resource, merge_plans
@@ -16,89 +21,23 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quote
 from kafka_shell.base.units import to_path
 from kafka_shell.commands import select
-from kafka_shell.commands.configs.commands import alter, pointing_at_keys
-from kafka_shell.commands.configs.kinds import CONFIG_KEYS, CONFIG_PAIR
-from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
+from kafka_shell.commands.configs.changes import alter, pointing_at_keys
+from kafka_shell.commands.configs.kinds import config_pairs
+from kafka_shell.commands.options import timeout_ms
 from kafka_shell.commands.state.model import MAXIMUM, new_topic, read_assignment
-from kafka_shell.commands.timeout import timeout_ms
-from kafka_shell.language import kinds
-from kafka_shell.language.command import (
-    FORCE,
-    TIMEOUT,
-    Argument,
-    Command,
-    Example,
-    Invocation,
-    Option,
-    Parameter,
-)
-from kafka_shell.language.kinds import Fragment, Kind, invalid
+from kafka_shell.commands.topics.spec import REPLICA_ASSIGNMENT, convert_assignment
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
+from kafka_shell.wire import metadata_scan
+from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
+from kafka_shell.wire.failures import as_error
 
-if TYPE_CHECKING:
-    from kafka_shell.context import Context
-    from kafka_shell.wire.connection import Cluster
-
-
-_REPLICAS = re.compile(r"\s*[0-9]{1,9}\s*(?::\s*[0-9]{1,9}\s*)*")
-
-
-class _Assignment(Kind):
-    """1:2,2:3 -> the replicas of each partition; `-` means standard input, which is read later."""
-
-    def convert(self, parameter: Parameter, text: str) -> tuple[tuple[int, ...], ...] | str:
-        return text if text == "-" else _replicas(parameter, text)
-
-    def format(self, value: tuple[tuple[int, ...], ...] | str) -> str:
-        return value if isinstance(value, str) else format_assignment(value)
-
-    def last_fragment(self, text: str) -> Fragment:
-        return Fragment(max(text.rfind(","), text.rfind(":")) + 1)
-
-
-def _replicas(parameter: Parameter, text: str) -> tuple[tuple[int, ...], ...]:
-    """Return the replicas of each partition."""
-    partitions: list[tuple[int, ...]] = []
-    at = 0
-    for part in text.split(","):
-        place = (at, at + len(part))
-        at += len(part) + 1
-        if not _REPLICAS.fullmatch(part):
-            raise invalid(
-                parameter,
-                "broker IDs such as 1:2,2:3",
-                part or text,
-                at=place,
-                hint="Give one list per partition, with the preferred leader first.",
-            )
-        replicas = tuple(int(each) for each in part.split(":"))
-        if len(set(replicas)) < len(replicas):
-            raise invalid(parameter, "a list of distinct brokers per partition", part, at=place)
-        if partitions and len(replicas) != len(partitions[0]):
-            raise invalid(parameter, "lists with the same number of replicas", part, at=place)
-        partitions.append(replicas)
-    return tuple(partitions)
-
-
-NEW_TOPIC = kinds.Names("new-topic")  # the name of a topic to create
-ASSIGNMENT = _Assignment("assignment", kinds.BROKER.source, "B:B,B:B")
-_TOPICS = Argument("topic", kinds.TOPIC, "Topics: a,b  svc-*  /regex/", many=True,
-                   option="--topic")  # fmt: skip
-_PARTITIONS = Option("--partitions", kinds.INTEGER, "The number of partitions.",
-                     least=1, most=2**31 - 1)  # fmt: skip
-_ASSIGNMENT = Option(
-    "--replica-assignment",
-    ASSIGNMENT,
-    "Replicas of each partition, preferred leader first: 1:2,2:3; - reads standard input.",
-)
 _MAX_ASSIGNMENT_BYTES = 16 << 20  # enough for a topic with a million partitions
 
 
 def create_topic(invocation: Invocation, context: Context) -> Plan:
     """Create the topics named on the command line or listed in a file."""
-    from kafka_shell.admin.topics import change as topic_changes
-    from kafka_shell.wire import metadata_scan
-
     _refuse_configs(invocation)
     if invocation["from-file"]:
         requested = read_topics(invocation["from-file"])
@@ -151,11 +90,6 @@ def _named_topics(invocation: Invocation, context: Context) -> list[NewTopic]:
 def _template(name: str, cluster: Cluster) -> NewTopic:
     """An existing topic as one to create: its partitions, replication factor and configs. Without
     the replicas that a reassignment of its own throttles."""
-    from kafka_shell.admin.configs import read as configs
-    from kafka_shell.admin.partitions.throttles import RATE_OF as THROTTLED
-    from kafka_shell.admin.topics import read as topics
-    from kafka_shell.wire.failures import as_error
-
     found = topics.describe(cluster, [name])
     resource = ConfigResource(ResourceType.TOPIC, name)
     entries = configs.describe(cluster, [resource])
@@ -181,9 +115,6 @@ def _with_acls(
     cannot be created, nothing is sent: the ACLs would apply to a topic that existed before."""
     if not invocation["with-acls"] or not created:
         return plan
-    from kafka_shell.admin.acls import change as acl_changes
-    from kafka_shell.admin.acls import read as acls
-    from kafka_shell.admin.acls.model import AclFilter, AclResourceType, PatternType
 
     which = AclFilter(
         resource_type=AclResourceType.TOPIC,
@@ -194,6 +125,8 @@ def _with_acls(
     copies = [replace(each, name=new.name) for new in created for each in bindings]
     if not copies:
         return plan
+    from kafka_shell.admin.acls import change as acl_changes
+
     merged = merge_plans([plan, acl_changes.plan_create(cluster, copies)])
     return replace(merged, order=Order.CHAINED | Order.WHOLE)
 
@@ -212,7 +145,7 @@ def _assignment(invocation: Invocation, context: Context) -> tuple[tuple[int, ..
         )
     text = ",".join(read_text("/dev/stdin", largest=_MAX_ASSIGNMENT_BYTES).split())
     try:
-        return _replicas(_ASSIGNMENT, text.strip(","))
+        return convert_assignment(REPLICA_ASSIGNMENT, text.strip(","))
     except UsageError as error:
         error.span = invocation.span("replica-assignment")
         raise
@@ -232,10 +165,6 @@ def _new_topic(
 
 def alter_topic(invocation: Invocation, context: Context) -> Plan:
     """Add partitions, change the replication factor, set and delete configs."""
-    from kafka_shell.admin.topics import change as topic_changes
-    from kafka_shell.admin.topics import min_isr
-    from kafka_shell.wire import metadata_scan
-
     _refuse_configs(invocation)
     cluster = context.cluster
     names = select.topics_to_change(invocation, context)
@@ -278,123 +207,11 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
 
 def delete_topic(invocation: Invocation, context: Context) -> Plan:
     """Delete topics; asks for confirmation."""
-    from kafka_shell.admin.topics import change as topic_changes
-
     names = select.topics_to_change(invocation, context)
     plan = topic_changes.plan_delete(context.cluster, names, timeout_ms=timeout_ms(invocation))
     if invocation["if-exists"]:
         return plan.without_refused("UNKNOWN_TOPIC_OR_PARTITION")
     return plan
-
-
-COMMANDS = (
-    Command(
-        name="create-topic",
-        summary="Create topics.",
-        family="topics",
-        run=create_topic,
-        apis=(19, 29, 30, 32, 46),
-        effect=Effect.CHANGE,
-        arguments=(
-            Argument("topic", NEW_TOPIC, "Names of the new topics.", many=True,
-                     required=False, option="--topic"),
-        ),
-        options=(
-            _PARTITIONS,
-            Option("--replication-factor", kinds.INTEGER, "The number of replicas per partition.",
-                   least=1, most=32767),
-            Option("--replica-assignment", ASSIGNMENT, _ASSIGNMENT.help,
-                   excludes=("--partitions", "--replication-factor")),
-            Option("--config", CONFIG_PAIR, "Set a topic config; may be repeated.", many=True),
-            Option("--if-not-exists", kinds.FLAG, "Skip topics that already exist."),
-            Option("--like", kinds.TOPIC,
-                   "Copy partitions, replication factor and configs of this topic.",
-                   metavar="TOPIC"),
-            Option("--with-acls", kinds.FLAG, "With --like, also copy its ACLs.",
-                   requires=("--like",)),
-            Option("--from-file", kinds.FILE,
-                   "Create the topics of a state file (YAML, JSON) or a CSV file.",
-                   excludes=("--partitions", "--replication-factor", "--replica-assignment",
-                             "--config", "--like", "--with-acls")),
-            TIMEOUT,
-            FORCE,
-        ),
-        exactly_one=(("topic", "from-file"),),
-        description=(
-            "Without --partitions, --replication-factor or --replica-assignment the broker's"
-            " defaults apply. With --timeout 0 the command does not wait until every partition has"
-            " a leader.\n"
-            "The file for --from-file is a state file, as export writes it, or a .csv file with the"
-            " columns name, partitions, replication_factor, replica_assignment (1:2,2:3) and"
-            " configs (k1=v1,k2=[v1,v2])."
-        ),
-        examples=(
-            Example("create-topic parcels.delivered --partitions 6 --config retention.ms=7d",
-                    "create a topic that keeps records for a week"),
-            Example("create-topic payments.disputed --like payments.captured --with-acls --dry-run",
-                    "preview a copy of a topic's settings and ACLs"),
-            Example("create-topic parcels.lost parcels.found --dry-run",
-                    "validate on the broker without creating anything"),
-        ),
-    ),
-    Command(
-        name="alter-topic",
-        summary="Add partitions, change the replication factor, set and delete configs.",
-        family="topics",
-        run=alter_topic,
-        apis=(2, 32, 35, 37, 44, 45, 46),
-        effect=Effect.CHANGE,
-        arguments=(_TOPICS,),
-        options=(
-            _PARTITIONS,
-            _ASSIGNMENT,
-            Option("--replication-factor", kinds.INTEGER,
-                   "Replicas per partition. New replicas are placed in other racks if possible.",
-                   least=1, most=32767, excludes=("--partitions", "--replica-assignment")),
-            replace(THROTTLE, requires=("--replication-factor",)),
-            replace(WAIT, requires=("--replication-factor",)),
-            Option("--config", CONFIG_PAIR, "Set a config; may be repeated.", many=True,
-                   aliases=("--add-config",)),
-            Option("--delete-config", CONFIG_KEYS, "Delete configs: k1,k2; may be repeated.",
-                   many=True),
-            Option("--if-exists", kinds.FLAG, "Skip topics that do not exist."),
-            TIMEOUT,
-            FORCE,
-        ),
-        at_least_one=(
-            ("partitions", "replica-assignment", "replication-factor", "config", "delete-config"),
-        ),
-        search=("increase", "grow", "retention", "replicas"),
-        examples=(
-            Example("alter-topic orders.placed --partitions 12 --dry-run",
-                    "preview adding partitions"),
-            Example("alter-topic orders.placed --config retention.ms=90d"
-                    " --delete-config segment.ms",
-                    "set one config and delete another"),
-            Example("alter-topic orders.placed --replication-factor 1 --dry-run",
-                    "preview the new replica assignment"),
-        ),
-    ),
-    Command(
-        name="delete-topic",
-        summary="Delete topics and all their records.",
-        family="topics",
-        run=delete_topic,
-        apis=(2, 9, 15, 16, 20, 29, 35, 46, 60, 61, 69, 77, 89, 90),
-        effect=Effect.DESTROY,
-        arguments=(_TOPICS,),
-        options=(
-            Option("--if-exists", kinds.FLAG, "Skip topics that do not exist."),
-            TIMEOUT,
-            FORCE,
-        ),
-        search=("remove", "drop"),
-        examples=(
-            Example("delete-topic 'tmp.*' --dry-run", "show which topics would be deleted"),
-            Example("delete-topic tmp.backfill --yes", "delete without confirmation"),
-        ),
-    ),
-)  # fmt: skip
 
 
 # Read files that list topics for `create-topic --from-file`: state files, and CSV.
@@ -406,6 +223,7 @@ def read_topics(file: str) -> list[NewTopic]:
     """The topics of a state file, or of the rows of a CSV file. Errors name the file and line."""
     if to_path(file).suffix.lower() == ".csv":
         return [_topic(file, line, row) for line, row in read_table(file)]
+
     from kafka_shell.commands.state.load import load
 
     return [new_topic(name, fields) for name, fields in load(file).part("topics").items()]
@@ -455,8 +273,6 @@ def _file_assignment(file: str, line: int, text: str) -> tuple[tuple[int, ...], 
 
 def _configs(file: str, line: int, text: str) -> tuple[tuple[str, str], ...]:
     """KIP-248's `k1=v1,k2=[v1,v2]`."""
-    from kafka_shell.commands.configs.kinds import config_pairs
-
     try:
         return config_pairs(text) if text else ()
     except UsageError as error:

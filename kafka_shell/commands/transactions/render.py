@@ -13,7 +13,7 @@ from kafka_shell.admin.transactions.model import (
     Unread,
 )
 from kafka_shell.base.text import positional
-from kafka_shell.base.units import counted
+from kafka_shell.base.units import counted, format_duration
 from kafka_shell.output.columns import summary
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.resource_kinds import hint_of
@@ -36,7 +36,6 @@ def _duration(milliseconds: int | None) -> Cell:
     """A duration rounded to about three digits; JSON has the exact value."""
     if milliseconds is None:
         return None
-    from kafka_shell.base.units import format_duration
 
     unit = next((u for u in (3_600_000, 60_000, 1_000) if milliseconds >= 100 * u), 1)
     return format_duration(milliseconds // unit * unit)

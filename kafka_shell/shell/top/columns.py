@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.commands.activity import render
-from kafka_shell.commands.activity.commands import BROKERS, GROUPS, TOPICS
+from kafka_shell.commands.activity.spec import BROKERS, GROUPS, TOPICS
 from kafka_shell.commands.groups.render import change, lag_cell, state
 from kafka_shell.output.tables import Cell
 from kafka_shell.output.text import text

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kafka_shell.base.results import Failure
 from kafka_shell.base.units import approximate_rate, counted
-from kafka_shell.commands.activity.commands import GROUPS
+from kafka_shell.commands.activity.spec import GROUPS
 from kafka_shell.output.tables import NOTHING
 from kafka_shell.output.text import Text, cut, join, pad, text
 from kafka_shell.shell.top.columns import GAP, NOTE, TREND, LiveColumn, key_of, lay_out, note_of

@@ -24,7 +24,8 @@ from kafka_shell.base.processes import exiting_on
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import literal, positional
 from kafka_shell.base.units import format_duration
-from kafka_shell.commands.activity.commands import GROUPS, TOPICS, Measurement, open_meter
+from kafka_shell.commands.activity.run import Measurement, open_meter
+from kafka_shell.commands.activity.spec import GROUPS, TOPICS
 from kafka_shell.context import Context
 from kafka_shell.output.text import Text
 from kafka_shell.output.theme import load_or_default

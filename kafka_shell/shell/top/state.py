@@ -11,7 +11,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.base.structs import replace
-from kafka_shell.commands.activity.commands import TOPICS, VIEWS, Measurement
+from kafka_shell.commands.activity.run import Measurement
+from kafka_shell.commands.activity.spec import TOPICS, VIEWS
 from kafka_shell.output.text import text
 from kafka_shell.shell.top.columns import DEFAULT_SORT, arrange, key_of, note_of, sortable, trend_of
 

@@ -8,7 +8,6 @@ import pytest
 
 from kafka_shell.audit.engine import Engine
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.spark import server
 from kafka_shell.context import Resources
 from kafka_shell.language.command import Command, Example
 from kafka_shell.sandbox.state import Sandbox
@@ -18,12 +17,12 @@ from tests.live.audit.conftest import keep_few_controls
 from tests.support import api_table as apis
 from tests.support.in_process_shell import Answer, Shell
 
-# Those of a server are run in system/audit/test_server.
+SERVER = {"spark start", "spark stop", "spark status"}  # run in system/audit/test_server
 EXAMPLES = [
     (command, example)
     for command in REGISTRY
     for example in command.examples
-    if command.family == "audit" and command not in server.COMMANDS
+    if command.family == "audit" and command.name not in SERVER
 ]
 
 

@@ -12,8 +12,8 @@ from kafka_shell.base.plans import Effect
 from kafka_shell.base.structs import replace
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.configs.kinds import CLIENT_METRICS, ENTITY
-from kafka_shell.commands.groups.offsets import GROUP_PARTITIONS
-from kafka_shell.commands.topics.changes import NEW_TOPIC
+from kafka_shell.commands.groups.spec import GROUP_PARTITIONS
+from kafka_shell.commands.topics.spec import NEW_TOPIC
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option
 from kafka_shell.language.kinds import convert

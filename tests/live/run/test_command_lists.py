@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.commands.program import run as program
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.run.script import run_script
 from kafka_shell.sandbox.state import Sandbox
@@ -197,7 +198,7 @@ def _watching(shell: Shell, line: str, rounds: int) -> str:
     def patched(context: Context, seconds: float, line: str) -> int:
         return run(context, seconds, line, sleep=sleep)
 
-    with patch.object(watch, "watch", patched), pytest.raises(KeyboardInterrupt):
+    with patch.object(program, "run", patched), pytest.raises(KeyboardInterrupt):
         run_text(line, context)
     context.close()
     return out.getvalue()

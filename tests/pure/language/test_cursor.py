@@ -13,7 +13,7 @@ from kafka_shell.commands.configs.kinds import (
     CONFIG_PAIRS,
     ENTITY,
 )
-from kafka_shell.commands.topics.changes import ASSIGNMENT, NEW_TOPIC
+from kafka_shell.commands.topics.spec import ASSIGNMENT, NEW_TOPIC
 from kafka_shell.language import cursor, kinds
 from kafka_shell.language.cursor import CompletionRequest, WordKind, completion_request
 from kafka_shell.language.kinds import Kind

@@ -1,6 +1,9 @@
 """Requirements that the language has on every declaration in the real registry."""
 
 import re
+from collections.abc import Callable
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -19,6 +22,7 @@ from kafka_shell.language.scan import Scope
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.language.usage import usage
 
+FOLDER = Path(commands.__file__).parent
 EXAMPLES = [example.line for command in REGISTRY for example in command.examples]
 
 
@@ -38,19 +42,40 @@ def test_the_cursor_can_stand_anywhere_in_an_example() -> None:
             assert completion_request(line, position, REGISTRY).span[1] == position, line
 
 
-def test_the_index_names_what_each_module_declares() -> None:
+def test_the_index_names_what_each_family_declares() -> None:
     declared = {
-        module: tuple(w for command in commands_of(module) for w in words_of_command(command))
-        for module in INDEX
+        family: tuple(w for command in commands_of(family) for w in words_of_command(command))
+        for family in INDEX
     }
     assert declared == INDEX
-    folder = Path(commands.__file__).parent
-    declaring = {
-        ".".join(path.relative_to(folder).with_suffix("").parts)
-        for path in folder.rglob("*.py")
-        if re.search(r"^COMMANDS\b.*= \(", path.read_text(), re.MULTILINE)
+    assert {path.parent.name for path in FOLDER.rglob("spec.py")} == set(INDEX)
+
+
+def test_a_command_names_a_function_of_an_invocation_and_a_context() -> None:
+    for command in REGISTRY:
+        found = function(command.run)
+        assert [*signature(found).parameters] == ["invocation", "context"], command.run
+
+
+def test_declarations_name_functions_for_completion() -> None:
+    named = {
+        name
+        for path in (*FOLDER.rglob("spec.py"), *FOLDER.rglob("kinds.py"))
+        for name in re.findall(r'by_name\("([^"]+)"\)', path.read_text())
     }
-    assert declaring == set(INDEX)
+    assert named
+    for name in named:
+        first, second, *_ = signature(function(name)).parameters
+        assert (first, second) in (("found", "known"), ("found", "view"), ("found", "key")), name
+
+
+def function(name: str) -> Callable[..., object]:
+    """The function that the declarations name."""
+    module, _, of_module = name.partition(":")
+    found: Callable[..., object] = getattr(
+        import_module(f"{commands.__name__}.{module}"), of_module
+    )
+    return found
 
 
 def test_names_and_short_forms_are_told_apart() -> None:

@@ -12,14 +12,14 @@ from kafka_shell.base.plans import Effect
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import join
 from kafka_shell.commands.configs.kinds import CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR, CONFIG_PAIRS
-from kafka_shell.commands.topics.changes import ASSIGNMENT
+from kafka_shell.commands.topics.spec import ASSIGNMENT
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option
 from kafka_shell.language.kinds import Kind
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Word, tokenize
-from tests.support.declared_commands import REGISTRY, nothing, registry_of
+from tests.support.declared_commands import REGISTRY, registry_of
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def commands(draw: st.DrawFn) -> Command:
     ]  # fmt: skip
     own_broker = draw(st.sampled_from([(), (Option("--broker", kinds.BROKER, ""),)]))
     effect = draw(st.sampled_from(Effect))
-    return Command("do-it", "", "", nothing, effect, tuple(arguments), (*options, *own_broker))
+    return Command("do-it", "", "", "", effect, tuple(arguments), (*options, *own_broker))
 
 
 @st.composite
@@ -138,7 +138,7 @@ def typed(draw: st.DrawFn) -> Typed:
 
 
 QUOTED_LINE = Command(
-    "do-it", "", "", nothing, Effect.READ, (Argument("line", kinds.LINE, "", required=True),)
+    "do-it", "", "", "", Effect.READ, (Argument("line", kinds.LINE, "", required=True),)
 )
 
 

@@ -14,7 +14,7 @@ from kafka_shell.admin.topics.model import TopicDescription
 from kafka_shell.base.outcome import JournalEntry
 from kafka_shell.base.results import Failure
 from kafka_shell.base.units import ConfigType
-from kafka_shell.commands.program.model import SandboxReport
+from kafka_shell.commands.program.render import SandboxReport
 from kafka_shell.output.humanize import local_time
 from kafka_shell.wire.model import Broker, Partition, Topic, TopicSummary
 from tests.support.samples import BROKER, ENTRIES, TOPIC, drawn, entry

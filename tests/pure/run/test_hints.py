@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kafka_shell.base.errors import UsageError
-from kafka_shell.commands.rehearse.script import lines_of
+from kafka_shell.commands.rehearse.run import lines_of
 from tests.support.in_process_shell import Shell
 
 

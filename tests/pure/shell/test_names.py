@@ -14,7 +14,7 @@ from kafka_shell.admin.quotas.model import DEFAULT, Quota, QuotaEntity
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.commands.acls.rules import ACL_RULE, parse_rule
-from kafka_shell.commands.quotas.commands import QUOTA_KEY, QUOTA_PAIR
+from kafka_shell.commands.quotas.spec import QUOTA_KEY, QUOTA_PAIR
 from kafka_shell.language import kinds
 from kafka_shell.language.kinds import Fragment, Kind
 from kafka_shell.language.tokens import tokenize

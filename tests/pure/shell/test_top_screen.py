@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from kafka_shell.admin.activity.model import BrokerActivity, GroupActivity, TopicActivity
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import Resource, replace
-from kafka_shell.commands.activity.commands import BROKERS, GROUPS, TOPICS, VIEWS, Measurement
+from kafka_shell.commands.activity.run import Measurement
+from kafka_shell.commands.activity.spec import BROKERS, GROUPS, TOPICS, VIEWS
 from kafka_shell.output.text import Text, width
 from kafka_shell.shell.top import state as states
 from kafka_shell.shell.top.columns import COLUMNS, key_of, lay_out, sortable

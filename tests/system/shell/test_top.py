@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from kafka_shell.commands.activity.commands import Measurement
+from kafka_shell.commands.activity.run import Measurement
 from kafka_shell.shell.top.session import Sampler
 from tests.support.produced_records import fill
 from tests.support.terminal import Open, top

@@ -33,7 +33,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Advice, Effect, Plan
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.configs.config_dynamic import with_acl_commands
+from kafka_shell.commands.client_configs.run import with_acl_commands
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.state import Sandbox

@@ -18,8 +18,8 @@ from kafka_shell.admin.acls.model import AclFilter, PrincipalAcl
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.plans import apply
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.acls.commands import list_acls
 from kafka_shell.commands.acls.render import COLUMNS
+from kafka_shell.commands.acls.run import list_acls
 from kafka_shell.context import Context
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize

@@ -17,8 +17,8 @@ from kafka_shell.admin.activity.model import GroupActivity, TopicActivity
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.base.units import approximate_duration, approximate_rate
-from kafka_shell.commands.activity.commands import Meter
 from kafka_shell.commands.activity.render import COLUMNS, change, number
+from kafka_shell.commands.activity.run import Meter
 from kafka_shell.output.tables import draw_table
 from kafka_shell.output.text import Text
 from kafka_shell.sandbox.state import Sandbox

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.configs import read as configs
-from kafka_shell.commands.configs import commands
+from kafka_shell.commands.configs import run
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.in_process_shell import Answer, Shell
 
@@ -37,7 +37,7 @@ def test_in_parts_or_at_once_is_the_same(
     line = f"describe-configs {','.join(names)},{stem}-gone {options}"
     whole = shell(line)
     monkeypatch.setattr(configs, "_AT_ONCE", 2)
-    monkeypatch.setattr(commands, "_STREAM_ABOVE", 2)
+    monkeypatch.setattr(run, "_STREAM_ABOVE", 2)
     parts = shell(line)
     assert whole.status == 1, str(whole)
     assert parts.status == whole.status

@@ -30,7 +30,6 @@ from kafka_shell.base.plans import Change, Effect, Plan, Resource
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.commands.cluster import decommission
-from kafka_shell.commands.partitions import throttle_store
 from kafka_shell.output.text import Text
 from kafka_shell.run import execute
 from kafka_shell.wire.model import Broker
@@ -73,9 +72,9 @@ class Removing:
         patch.setattr(read, "wait_stopped", lambda *_: (self.stop(), self.applied("stop")))
         patch.setattr(plans, "plan_cordon", lambda *_: self.plan("cordon"))
         patch.setattr(plans, "is_cordoned", lambda *_: self.state.cordoned)
-        patch.setattr(targets, "plan_remove_throttle", lambda *_: Plan(Effect.CHANGE, ()))
-        patch.setattr(targets, "wait_until_drained", lambda *_: None)
-        patch.setattr(throttle_store, "throttle_record", lambda *_: None)
+        patch.setattr(decommission, "plan_remove_throttle", lambda *_: Plan(Effect.CHANGE, ()))
+        patch.setattr(decommission, "wait_until_drained", lambda *_: None)
+        patch.setattr(decommission, "throttle_record", lambda *_: None)
         self.context: Any = SimpleNamespace(
             cluster=facts, note=self.notes.append, report=lambda *_: None
         )

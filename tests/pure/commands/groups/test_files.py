@@ -9,7 +9,7 @@ import pytest
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Resource
-from kafka_shell.commands.groups.offsets import read_offsets, write_offsets
+from kafka_shell.commands.groups.changes import read_offsets, write_offsets
 
 
 def test_written_offsets_can_be_read(tmp_path: Path) -> None:

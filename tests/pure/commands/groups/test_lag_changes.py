@@ -6,7 +6,8 @@ from typing import Any
 
 from kafka_shell.admin.groups.model import Group, GroupKey, GroupOffset, GroupType
 from kafka_shell.base.results import Results
-from kafka_shell.commands.groups.render import COLUMNS, with_changes
+from kafka_shell.commands.groups.describe import with_changes
+from kafka_shell.commands.groups.render import COLUMNS
 from kafka_shell.output.tables import draw_table
 
 

@@ -10,7 +10,7 @@ import pytest
 from kafka_shell.admin.groups.model import ResetTarget, ResetTo
 from kafka_shell.base.errors import UsageError
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.groups.offsets import reset_target
+from kafka_shell.commands.groups.changes import reset_target
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 

@@ -6,7 +6,7 @@ import pytest
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.units import as_offset
-from kafka_shell.commands.records.read_records import offset_or_time
+from kafka_shell.commands.options import offset_or_time
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,36 @@
+"""Completion of features and their levels."""
+
+from __future__ import annotations
+
+from kafka_shell.language.cursor import CompletionRequest
+from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
+from kafka_shell.view.match import LIMIT
+
+# Completion of features and their levels.
+
+
+def offer_features(found: CompletionRequest, known: Catalog) -> Candidates:
+    """Return the features with their levels, or the supported levels of a feature."""
+    features = {each.name: each for each in known.view.features.value}
+    if found.part != "value":
+
+        def about(name: str) -> tuple[str, str]:
+            each = features[name]
+            now = f"level {each.level}" if each.level else "off"
+            label = f" ({each.release})" if each.release else ""
+            more = f"  up to {each.highest}" if each.highest > each.level else ""
+            return now + label + more, ""
+
+        return pick(features, found.prefix, about, found.tail)
+    each = features.get(found.key)
+    if each is None:
+        return NONE
+    marks = {0: ("off", "")}
+    marks[each.highest] = ("highest level", "")
+    marks[each.level] = (f"now {each.release}".rstrip(), "override")
+    levels = [*range(each.highest, max(each.lowest, 1) - 1, -1), 0]
+    fitting = [level for level in dict.fromkeys(levels) if str(level).startswith(found.prefix)]
+    return Candidates(
+        tuple(Candidate(str(level), *marks.get(level, ("", ""))) for level in fitting[:LIMIT]),
+        max(0, len(fitting) - LIMIT),
+    )

@@ -1,0 +1,290 @@
+"""Declarations of the cluster commands."""
+
+from __future__ import annotations
+
+from kafka_shell.base.plans import Effect
+from kafka_shell.base.structs import replace
+from kafka_shell.commands import by_name
+from kafka_shell.commands.partitions.spec import BATCHES, THROTTLE
+from kafka_shell.language import kinds
+from kafka_shell.language.command import TIMEOUT, Argument, Command, Example, Option, Short
+from kafka_shell.language.kinds import Kind, in_view
+
+_MOST_PROBE_MS = 3_000  # health answers within 10 seconds
+_LEVELS = "metadata.version can also be a release: metadata.version=4.1."
+FEATURES = in_view("features", by_name("cluster.complete:offer_features"))
+FEATURE = Kind("feature", FEATURES)
+FEATURE_LEVEL = kinds.Pair("feature-level", FEATURES)  # =25 or =4.1
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="cluster-metadata",
+        summary="Show brokers, controller, cluster ID, counts and features.",
+        family="cluster",
+        run="cluster.run:cluster_metadata",
+        options=(Option("--quorum", kinds.FLAG, "Show the metadata quorum, as describe-quorum."),),
+        shorts=(Short("brokers", "cluster-metadata"), Short("cluster", "cluster-metadata")),
+        search=("nodes", "racks", "version", "controller", "quorum"),
+        examples=(
+            Example("cluster-metadata", "show all brokers"),
+            Example("cluster-metadata --quorum", "show voters and their lag"),
+        ),
+        apis=(35, 46, 55, 60),
+    ),
+    Command(
+        name="health",
+        summary="Check the cluster and show problems, worst first.",
+        family="cluster",
+        run="cluster.health:health",
+        search=("status", "check", "offline", "under-replicated"),
+        options=(
+            Option("--probe-timeout", kinds.DURATION,
+                   "Timeout for each broker and controller: 2s (100ms to 3s).",
+                   least=100, most=_MOST_PROBE_MS),
+            Option("--verbose", kinds.FLAG, "Also show what follows from each problem, and notes."),
+        ),
+        description=(
+            "Probes every broker and controller, and checks partitions, the metadata quorum,"
+            " partition reassignments and leftover throttles, log directories, groups and hanging"
+            " transactions. What follows from a problem, such as offline partitions from a broker"
+            " that is down, is counted in its line. Finishes within 10 seconds.\n"
+            "Exit status: 0 if healthy; 1 if there are problems or a check could not run. Notes do"
+            " not count."
+        ),
+        examples=(
+            Example("health", "check the cluster"),
+            Example("health --output json", "print JSON for monitoring"),
+        ),
+        apis=(16, 32, 35, 46, 55, 60, 61, 65, 66),
+    ),
+    Command(
+        name="api-versions",
+        summary="Show the API versions that brokers support, and differences.",
+        family="cluster",
+        run="cluster.run:api_versions",
+        arguments=(
+            Argument("api", kinds.TEXT, "Only these APIs: a key or part of a name.", many=True,
+                     required=False),
+        ),
+        options=(
+            Option("--broker-id", kinds.BROKER, "Only these brokers.", many=True),
+            Option("--differences", kinds.FLAG, "Only APIs whose versions differ between brokers."),
+        ),
+        apis=(60,),
+        search=("protocol", "compatibility", "rolling upgrade"),
+        examples=(
+            Example("api-versions", "show all APIs"),
+            Example("api-versions ShareGroup Raft", "show APIs by part of their names"),
+            Example("api-versions --differences", "show differences during a rolling upgrade"),
+        ),
+    ),
+    Command(
+        name="unregister-broker",
+        summary="Unregister brokers that were shut down for good.",
+        family="cluster",
+        run="cluster.decommission:unregister_broker",
+        effect=Effect.DESTROY,
+        arguments=(
+            Argument("broker-id", kinds.BROKER, "IDs of stopped brokers: 4 or 4,5.",
+                     many=True, option="--broker-id"),
+        ),
+        search=("remove broker", "decommission"),
+        description=(
+            "First move the replicas away (reassign-partitions --drain), then stop the broker."
+            " A running broker is rejected. First delete the dynamic configs of the broker"
+            " (alter-configs --broker-id 4 --delete-config KEY): this is not possible after it is"
+            " unregistered. decommission does all of this."
+        ),
+        examples=(
+            Example("unregister-broker 1 --dry-run", "preview (a running broker is rejected)",
+                    status=1),
+        ),
+        apis=(60, 64),
+    ),
+    Command(
+        name="describe-broker",
+        summary="Show brokers: state, replicas, log directories, non-default configs.",
+        family="cluster",
+        run="cluster.run:describe_broker",
+        arguments=(
+            Argument("broker-id", kinds.BROKER, "Brokers: 1  1,2  '*'", many=True,
+                     option="--broker-id"),
+        ),
+        shorts=(Short("broker", "describe-broker"),),
+        search=("node", "rack", "disk", "leaders"),
+        description=(
+            "Includes brokers that are fenced, do not respond, or have replicas but are not"
+            " registered. cluster-metadata lists all brokers."
+        ),
+        examples=(
+            Example("describe-broker 1", "describe broker 1"),
+        ),
+        apis=(32, 35, 55, 60),
+    ),
+    Command(
+        name="check-restart",
+        summary="Check whether brokers can be stopped, and plan a rolling restart.",
+        family="cluster",
+        run="cluster.health:check_restart",
+        arguments=(
+            Argument("broker-id", kinds.BROKER,
+                     "Brokers to stop together: 1  1,2  (default: each broker alone).",
+                     many=True, required=False, option="--broker-id"),
+        ),
+        options=(
+            Option("--each", kinds.FLAG, "Check the brokers one by one instead of together."),
+            Option("--plan", kinds.FLAG,
+                   "Show an order for a rolling restart: batches of brokers that can be down"
+                   " together."),
+            Option("--wait", kinds.FLAG,
+                   "Wait until the brokers are back and all their replicas are in sync."),
+        ),
+        search=("rolling restart", "stop broker", "maintenance", "shutdown", "upgrade"),
+        description=(
+            "unsafe: a partition would have no leader or too few in-sync replicas for producers"
+            " with acks=all, or the metadata quorum would lose its majority. risky: nothing fails,"
+            " but a reassignment or recovery should complete first, or one in-sync replica would"
+            " be left. unknown: something could not be read. safe: none of these. Replicas that are"
+            " not in sync count as unavailable.\n"
+            "The batches of --plan assume that the brokers of a batch are back in sync before the"
+            " next batch is stopped. The active controller is in the last batch.\n"
+            "Exit status: 0 if all brokers are safe, else 1."
+        ),
+        examples=(
+            Example("check-restart 1", "check whether broker 1 can be stopped", status=1),
+            Example("check-restart --plan", "show an order for a rolling restart", status=1),
+            Example("check-restart 1 --wait", "wait until broker 1 is back in sync"),
+        ),
+        apis=(3, 32, 35, 46, 55, 60),
+    ),
+    Command(
+        name="decommission",
+        summary="Remove a broker for good: cordon, drain, wait until it stops, unregister.",
+        family="cluster",
+        run="cluster.decommission:decommission",
+        effect=Effect.DESTROY,
+        arguments=(
+            Argument("broker-id", kinds.BROKER, "The ID of the broker: 4.", option="--broker-id"),
+        ),
+        options=(
+            replace(THROTTLE, excludes=("--undo",)),
+            *BATCHES,
+            Option("--keep-configs", kinds.FLAG,
+                   "Keep the dynamic configs of the broker.", excludes=("--undo",)),
+            Option("--undo", kinds.FLAG,
+                   "Only remove the cordon, so that the broker gets new replicas again. Replicas"
+                   " that were moved stay where they are."),
+        ),
+        search=("remove broker", "retire", "shrink", "scale in", "cordon", "drain"),
+        description=(
+            "First checks whether the other brokers can hold everything: replication factors,"
+            " racks, disk space, and the majority of the metadata quorum. Then, after one question:"
+            " cordons the log directories of the broker (Kafka 4.3), moves all replicas off it and"
+            " removes the throttle, waits until you stop the broker, removes its voter and its"
+            " dynamic configs, and unregisters it. Deleting configs requires a connection to the"
+            " controllers: without one, use --keep-configs.\n"
+            "The completed steps are read from the cluster: if the command was interrupted at any"
+            " step, run the same command again to continue. A broker that is permanently down is"
+            " decommissioned in the same way, if every partition has a leader.\n"
+            "Exit status: 0 if the broker is decommissioned; 1 if it cannot be, or a step failed;"
+            " 130 after Ctrl-C, also while waiting for the broker to stop."
+        ),
+        apis=(2, 32, 34, 35, 44, 45, 46, 55, 60, 64, 81),
+        examples=(
+            Example("decommission 1 --dry-run", "check whether broker 1 can be removed", status=1),
+            Example("decommission 1 --undo", "let broker 1 get new replicas again"),
+        ),
+    ),
+    Command(
+        name="describe-quorum",
+        summary="Show the metadata quorum: leader, voters, observers and their lag.",
+        family="cluster",
+        run="cluster.quorum:describe_quorum",
+        search=("controller", "raft", "kraft", "voters", "directory id"),
+        elsewhere=tuple(
+            (option, "Leave it out: describe-quorum shows status and replication.")
+            for option in ("--status", "--replication", "--human-readable")
+        ),
+        examples=(Example("describe-quorum", "show voters, observers and their lag"),),
+        apis=(55,),
+    ),
+    Command(
+        name="alter-quorum",
+        summary="Add and remove voters of the metadata quorum.",
+        family="cluster",
+        run="cluster.quorum:alter_quorum",
+        effect=Effect.DESTROY,
+        options=(
+            Option("--add", kinds.TEXT,
+                   "Add a controller: ID@HOST:PORT[:DIRECTORY-ID]; may be repeated.",
+                   many=True, metavar="VOTER"),
+            Option("--remove", kinds.TEXT, "Remove a voter: ID[:DIRECTORY-ID]; may be repeated.",
+                   many=True, metavar="VOTER"),
+            Option("--controller-id", kinds.INTEGER,
+                   "The same as --remove, as in kafka-metadata-quorum.",
+                   metavar="ID", least=0, most=2**31 - 1),
+            Option("--controller-directory-id", kinds.TEXT, "The directory ID of --controller-id.",
+                   metavar="DIRECTORY-ID", requires=("--controller-id",)),
+            TIMEOUT,
+        ),
+        at_least_one=(("add", "remove", "controller-id"),),
+        search=("controller", "raft", "kraft", "voter", "add-controller", "remove-controller"),
+        description=(
+            "A controller to add must be running as an observer and be caught up. Its directory ID"
+            " is looked up. HOST:PORT is where it listens; write NAME://HOST:PORT if its listener"
+            " name differs from that of the other controllers.\n"
+            "Requires a dynamic quorum (kraft.version 1). Voters are changed one at a time; voters"
+            " are added before others are removed."
+        ),
+        examples=(
+            Example("alter-quorum --remove 3 --dry-run", "preview removing a voter", status=1),
+            Example("alter-quorum --add 2@127.0.0.1:19093 --dry-run",
+                    "preview (a controller that is not running is rejected)", status=1),
+        ),
+        apis=(55, 80, 81),
+    ),
+    Command(
+        name="describe-features",
+        summary="Show feature levels, and the levels that brokers support.",
+        family="cluster",
+        run="cluster.quorum:describe_features",
+        apis=(60,),
+        search=("metadata.version", "kraft.version", "finalized", "upgrade"),
+        examples=(Example("describe-features", "show the level of each feature"),),
+    ),
+    Command(
+        name="update-features",
+        summary="Upgrade, downgrade or disable features.",
+        family="cluster",
+        run="cluster.quorum:update_features",
+        effect=Effect.DESTROY,
+        arguments=(
+            Argument("feature", FEATURE_LEVEL, "Levels to set: group.version=1. " + _LEVELS,
+                     many=True, required=False, option="--feature"),
+        ),
+        options=(
+            Option("--release-version", kinds.TEXT,
+                   "Set all features to the defaults of a release: 4.1.",
+                   metavar="RELEASE", excludes=("feature", "--metadata", "--disable")),
+            Option("--metadata", kinds.TEXT, "The same as metadata.version=RELEASE.",
+                   metavar="RELEASE"),
+            Option("--disable", FEATURE, "The same as FEATURE=0; may be repeated.", many=True),
+            Option("--unsafe", kinds.FLAG, "Allow a downgrade that loses metadata."),
+            TIMEOUT,
+        ),
+        at_least_one=(("feature", "release-version", "metadata", "disable"),),
+        search=("upgrade", "downgrade", "metadata.version", "kraft.version", "finalize"),
+        description=(
+            "All changes are applied or none (since Kafka 4.0). A downgrade asks for confirmation;"
+            " one that loses metadata requires --unsafe. With --dry-run the controller validates"
+            " all changes. " + _LEVELS
+        ),
+        examples=(
+            Example("update-features --release-version 4.3 --dry-run",
+                    "preview finishing an upgrade"),
+            Example("update-features streams.version=0 --dry-run", "preview disabling a feature"),
+        ),
+        apis=(57, 60),
+    ),
+)  # fmt: skip

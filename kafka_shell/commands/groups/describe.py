@@ -1,0 +1,166 @@
+"""The command that describes groups, with their lag."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_shell.admin.activity.model import GroupActivity, Sample
+from kafka_shell.admin.activity.sample import group_rates
+from kafka_shell.admin.groups import offsets as group_offsets
+from kafka_shell.admin.groups.model import Group, GroupKey, GroupOffset, GroupTotals
+from kafka_shell.admin.groups.read import describe_listed
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.plans import Resource
+from kafka_shell.base.results import Results
+from kafka_shell.base.structs import replace
+from kafka_shell.commands.groups.run import by_resource, selected_groups
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+def describe_group(invocation: Invocation, context: Context) -> Results[Resource, object] | NoRows:
+    """State, offsets with lag, and members with their assignments of groups."""
+    found = _described(invocation, context)
+    rows = _selected_rows(invocation, context, found)
+    if found.values and not invocation["members"]:
+        _note_hidden_offsets(context)  # after the rows, which take the time of reading for rates
+    return rows
+
+
+def _selected_rows(
+    invocation: Invocation, context: Context, found: Results[GroupKey, Group]
+) -> Results[Resource, object] | NoRows:
+    if (invocation["lag"] or invocation["offsets"]) and _is_by(invocation) != "group":
+        found = with_changes(found, _named(invocation), context.previous)
+    if found.values and (invocation["sort"] or _is_by(invocation)):
+        return _largest_lag_first(invocation, context, found)
+    if invocation["state"]:
+        found = Results(_sorted_by_lag(found.values), found.failures)
+    values = {name: _selected_view(group, invocation) for name, group in found.values.items()}
+    if found.ok and not any(values.values()):
+        what = "members" if invocation["members"] else "offsets"
+        where = " ".join(found.values) or "any visible group (requires DESCRIBE)"
+        return NoRows(f"no {what} in {where}")
+    return by_resource(Results(values, found.failures))
+
+
+def _named(invocation: Invocation) -> list[str]:
+    return [*invocation["groups"], *invocation["group"]]
+
+
+def _is_by(invocation: Invocation) -> str:
+    """`group` or `partition` if the rows of all groups are sorted together, else empty."""
+    of_all = invocation["lag"] and not _named(invocation) and not invocation["sort"]
+    return invocation["by"] or ("group" if of_all else "")
+
+
+def _described(invocation: Invocation, context: Context) -> Results[GroupKey, Group]:
+    """The selected groups; each broker that failed is a failure."""
+    listed = selected_groups(invocation, context.cluster)
+    return describe_listed(context.cluster, listed, offsets=not invocation["members"])
+
+
+def _note_hidden_offsets(context: Context) -> None:
+    unseen = group_offsets.hidden(context.cluster)
+    if unseen is not None:
+        context.note(f"lag excludes {unseen.what}: {unseen.reason}")
+
+
+def _largest_lag_first(
+    invocation: Invocation, context: Context, found: Results[GroupKey, Group]
+) -> Results[Resource, object]:
+    """The groups, one row for each, or their partitions."""
+    rows: dict[str, object]
+    if _is_by(invocation) == "group":
+        rows = by_group(found, _named(invocation), context.previous)
+    elif invocation["offsets"] or invocation["lag"] or invocation["by"]:
+        offsets = by_partition(found)
+        failures = by_resource(Results({}, found.failures)).failures
+        return Results({Resource("group-offsets"): offsets}, failures)
+    else:
+        rows = dict(_sorted_by_lag(found.values))
+    return by_resource(Results(rows, found.failures))
+
+
+def _sorted_by_lag(groups: Mapping[str, Group]) -> dict[str, Group]:
+    """The groups sorted by lag, largest first; unknown lag last."""
+
+    def behind(name: str) -> tuple[bool, int, str]:
+        lag = groups[name].lag
+        return lag is None, -(lag or 0), name
+
+    return {name: groups[name] for name in sorted(groups, key=behind)}
+
+
+def _selected_view(group: Group, invocation: Invocation) -> object:
+    """The group, or the rows of the table that the options select."""
+    if invocation["members"]:
+        return group.members
+    if invocation["offsets"] or invocation["lag"]:
+        return group.offsets
+    if invocation["state"]:
+        return GroupTotals.of(group)
+    return group
+
+
+# Rows of lag, largest first: by partition, or one for each group with its change.
+
+
+def by_partition(groups: Results[GroupKey, Group]) -> tuple[GroupOffset, ...]:
+    """The partitions of all groups, largest lag first; unknown lag last."""
+    rows = [row for group in groups for row in group.offsets or ()]
+    rows.sort(key=lambda row: (row.lag is None, -(row.lag or 0), row.group, row.topic,
+                               row.partition))  # fmt: skip
+    return tuple(rows)
+
+
+def by_group(
+    groups: Results[GroupKey, Group],
+    names: Sequence[str],
+    previous: dict[str, Any] | None,
+) -> dict[str, object]:
+    """A row for each group, largest lag first; unknown lag last.
+
+    `previous` is what a repeated command has kept of its last run: the changes are since then.
+    """
+    rows: list[GroupActivity] = group_rates(*_samples(groups, names, previous))
+    return {row.name: row for row in rows}
+
+
+def with_changes(
+    groups: Results[GroupKey, Group], names: Sequence[str], previous: dict[str, Any] | None
+) -> Results[GroupKey, Group]:
+    """The groups with the change of the lag in each partition, in a repeated command."""
+    from kafka_shell.admin.activity.sample import lag_changes
+
+    if previous is None:
+        return groups
+
+    changes = lag_changes(*_samples(groups, names, previous))
+    return groups.map(
+        lambda group: replace(
+            group,
+            offsets=group.offsets
+            and tuple(
+                replace(row, change_per_s=changes[group.name, row.topic_partition])
+                for row in group.offsets
+            ),
+        )
+    )
+
+
+def _samples(
+    groups: Results[GroupKey, Group], names: Sequence[str], previous: dict[str, Any] | None
+) -> tuple[Sample | None, Sample]:
+    """The sample of the last run, if it is repeated, and that of this one."""
+    from kafka_shell.admin.activity.sample import of_groups
+
+    sample, key = of_groups(groups), " ".join(("lag", *names))
+    if previous is None:
+        return None, sample
+    before = previous.get(key)
+    previous[key] = sample
+    return before, sample

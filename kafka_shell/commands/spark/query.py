@@ -1,0 +1,187 @@
+"""Commands that query, compare and store the tables on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_shell.audit import (
+    collection,
+    control,
+    control_tests,
+    drift,
+    history,
+    policy,
+    query,
+    run,
+    trends,
+)
+from kafka_shell.audit.collection import STATUS, Collection, mentioned
+from kafka_shell.audit.model import (
+    AuditSnapshot,
+    ControlTest,
+    ControlTests,
+    Drift,
+    FindingHistory,
+    Trend,
+)
+from kafka_shell.audit.select_controls import select_controls
+from kafka_shell.audit.snapshot import is_snapshot
+from kafka_shell.audit.tables import TABLES
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import UsageError
+from kafka_shell.base.results import Rows, with_failures
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import to_path
+from kafka_shell.commands.spark.sources import (
+    collected,
+    collection_of,
+    engine_of,
+    sampling_of,
+    targets_of,
+    wait_for_import,
+)
+from kafka_shell.commands.spark.spec import FINDINGS
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
+from kafka_shell.settings import development_profiles
+
+# -- spark sql, spark tables -----------------------------------------------------------------------
+
+
+def sql(invocation: Invocation, context: Context) -> Rows[Mapping[str, Any]] | NoRows:
+    """Query the tables with SQL. What could not be read of them is a failure: a query for what is
+    missing would find it."""
+    wait_for_import(context)
+
+    text = invocation["query"].strip().rstrip(";")
+    query.check(text)
+    names = mentioned(text, TABLES)
+    if names == {STATUS}:  # of all tables
+        names = set(TABLES)
+    with collected(invocation, context, names) as (engine, collection):
+        collection.show()
+        try:
+            rows = engine.run("querying", lambda: query.rows(engine.session, text))
+        except query.InvalidQuery as error:
+            error.span = invocation.span("query")
+            raise
+        failures = engine.run("querying", lambda: collection.failures(names))
+    if len(rows) > query.MOST_ROWS:
+        context.note(f"only the first {query.MOST_ROWS:,} rows are shown")
+    return with_failures(rows[: query.MOST_ROWS], failures) or NoRows("no rows")
+
+
+# -- spark snapshot, spark diff --------------------------------------------------------------------
+
+
+def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
+    """Save the state of clusters, and the findings of an audit, to a folder of Parquet files."""
+    context.refuse_dry_run("spark snapshot")
+    wait_for_import(context)
+
+    known = control.controls_of(context.paths.config / "controls")
+
+    targets = targets_of(invocation, context)
+    engine = engine_of(invocation, context)
+    found = collection.collect(engine, targets, TABLES, TABLES, sampling_of(invocation))
+    try:
+        whole = found
+        if not invocation["no-findings"]:
+            controls, dev = (
+                select_controls(known, ()),
+                development_profiles(context.paths.config_file),
+            )
+            report = run.audit(engine, found, controls, policy.Policy(), dev=dev)
+            frame = history.frame(engine, found, report.findings)
+            whole = replace(found, frames={**found.frames, history.TABLE: frame})
+        return collection.store(engine, whole, invocation["dir"])
+    finally:
+        found.release()
+
+
+def diff(invocation: Invocation, context: Context) -> Rows[Drift] | NoRows:
+    """The differences between two snapshots, profiles or the current cluster. What could not be
+    read of a side is a failure: it is not compared."""
+    wait_for_import(context)
+
+    engine = engine_of(invocation, context)
+    names = {"a": invocation["a"], "b": invocation["b"] or "now"}
+    sides: dict[str, Collection] = {}
+    try:
+        # What is read from a cluster decides which snapshot of a folder is meant.
+        for key in sorted(names, key=lambda key: is_snapshot(names[key])):
+            other = next(iter(sides.values()), None)
+            sides[key] = collection_of(names[key], engine, context, other)
+        before, after = sides["a"], sides["b"]
+        keep = engine.opened.keep
+        found = engine.run("comparing", lambda: drift.between(before, after, TABLES, keep))
+        failed = engine.run(
+            "comparing", lambda: [side.failures(drift.KEYS) for side in (before, after)]
+        )
+        for name in engine.run("comparing", lambda: drift.left_out(before, after)):
+            context.note(f"{name} is only on one side: not compared")
+    finally:
+        for side in sides.values():
+            side.release()
+    failures = {
+        f"{about} in {side}": why
+        for side, each in zip(names.values(), failed, strict=True)
+        for about, why in each.items()
+    }
+    return with_failures(found, failures) or NoRows("no differences")
+
+
+_TOP = 20
+
+
+def trend(
+    invocation: Invocation, context: Context
+) -> Rows[Trend] | tuple[FindingHistory, ...] | NoRows:
+    """The series that change most, or the history of findings. Tables that a snapshot has only in
+    part are failures: they would seem to shrink."""
+    wait_for_import(context)
+
+    what = invocation["what"]
+    if not invocation["snapshot"]:
+        raise UsageError(
+            "--snapshot is required",
+            hint="Use --snapshot DIR, with a directory written by spark snapshot.",
+        )
+    engine = engine_of(invocation, context)
+    folder = invocation["snapshot"]
+    if what == FINDINGS:
+        return history.history(engine, folder) or NoRows("no findings")
+    chosen = (what,) if what else trends.MEASURES
+    top = invocation["top"] or (_TOP if what else 5)
+    return trends.trends(engine, folder, chosen, top) or NoRows("nothing to show")
+
+
+def test_controls(invocation: Invocation, context: Context) -> ControlTests:
+    """Judge the rows in the tests of the user's controls."""
+    wait_for_import(context)
+
+    folder = context.paths.config / "controls"
+    if invocation["dir"]:
+        folder = to_path(invocation["dir"])
+        if not folder.is_dir():
+            raise UsageError(f"{folder} is not a directory", span=invocation.span("dir"))
+    known = control.load(folder)
+    if not known:
+        context.note(f"{folder} has no controls (.sql)")
+    tests = {id: control_tests.tests_of(each, TABLES) for id, each in known.items()}
+    if not any(tests.values()):
+        return ControlTests(tuple(ControlTest(id, "", "untested") for id in known))
+    engine = engine_of(invocation, context)
+    done: list[ControlTest] = []
+
+    def judge() -> None:
+        for id, each in known.items():
+            if not tests[id]:
+                done.append(ControlTest(id, "", "untested"))
+            for number, test in enumerate(tests[id], 1):
+                done.append(control_tests.run(engine.session, each, test, number, TABLES))
+
+    count = sum(map(len, tests.values()))
+    engine.run("testing controls", judge, lambda: (min(len(done), count - 1), count))
+    return ControlTests(tuple(done))

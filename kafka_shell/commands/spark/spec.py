@@ -1,0 +1,325 @@
+"""Declarations of the spark commands."""
+
+from __future__ import annotations
+
+import re
+
+from kafka_shell.audit.control import RISKS
+from kafka_shell.audit.model import SEVERITIES
+from kafka_shell.base.command_results import FORMATS
+from kafka_shell.base.plans import Effect
+from kafka_shell.commands import by_name
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Option
+from kafka_shell.language.kinds import CandidateSource, Fragment, Kind, Words
+from kafka_shell.view.candidates import Candidate
+
+FAIL_ON = {each: each for each in SEVERITIES[:-1]} | {"any": SEVERITIES[-1]}
+FINDINGS = "findings"
+SOURCE_OPTIONS = (
+    Option("--clusters", kinds.PROFILE, "Profiles of config.toml: a,b; may be repeated.", many=True,
+           metavar="NAMES"),
+    Option("--snapshot", kinds.FILE, "Read a snapshot instead: DIR (the newest) or DIR@ID.",
+           metavar="DIR", excludes=("--clusters",)),
+)  # fmt: skip
+SPARK_OPTIONS = (
+    Option("--master", kinds.TEXT, "The Spark master URL (default: spark.master, or local[*]).",
+           metavar="URL"),
+    Option("--remote", kinds.TEXT, "The Spark Connect URL: sc://host:port.", metavar="URL",
+           excludes=("--master",)),
+    Option("--conf", kinds.TEXT, "A Spark config; may be repeated.", many=True,
+           metavar="KEY=VALUE"),
+    Option("--packages", kinds.TEXT, "Maven packages for Spark: group:artifact:version[,...].",
+           metavar="NAMES", excludes=("--remote",)),
+)  # fmt: skip
+SAMPLE_OPTIONS = (
+    Option("--log-samples", kinds.CHOICE,
+           "Positions in the logs that are sampled (default: all); latest does not read cold"
+           " segments.", choices=("all", "latest", "none")),
+    Option("--sample-rate", kinds.RATE,
+           "Maximum bytes per second that a task reads for samples (default: 20MB/s).", least=1),
+)  # fmt: skip
+
+# The tables of log samples.
+SAMPLED = frozenset({"batches", "record_samples"})
+
+# The APIs that the table readers use.
+READ_APIS = (1, 2, 9, 15, 16, 29, 32, 35, 46, 48, 50, 55, 60, 61, 65, 66, 69, 77, 89, 90)
+
+# The kinds of audits: controls, tables, and queries of tables.
+
+_WORD = re.compile(r"\w*$")
+
+
+class _Sql(Kind):
+    """A query on audit tables."""
+
+    def last_fragment(self, text: str) -> Fragment:
+        """Return the last word; its key is the query so far."""
+        word = _WORD.search(text)
+        assert word is not None  # can be empty
+        return Fragment(word.start(), "sql", text[: word.start()])
+
+    def quoted(self, candidate: Candidate, open_quote: str) -> str:
+        # queries contain spaces and single quotes, and may continue after every word
+        return candidate.text if open_quote else f'"{candidate.text}'
+
+
+TABLES = CandidateSource(by_name("spark.complete:offer_tables"))
+CONTROLS = CandidateSource(by_name("spark.complete:offer_controls"))
+QUERY = CandidateSource(by_name("spark.complete:offer_words"))
+SQL = _Sql("sql", QUERY)
+AUDIT_TABLE = Words("audit-table", TABLES)  # a,b
+AUDIT_CONTROL = Words("audit-control", CONTROLS, "NAMES")  # IDs, families and tags: T03,security
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="spark audit",
+        rare=True,
+        summary="Audit clusters with controls, and show findings with remedies.",
+        family="audit",
+        run="spark.audit:audit",
+        apis=READ_APIS,
+        effect=Effect.CHANGE,
+        options=(
+            *SOURCE_OPTIONS,
+            *SAMPLE_OPTIONS,
+            Option("--controls", AUDIT_CONTROL, "Only controls with these IDs, families or tags;"
+                   " all adds those of the tag opinion.", many=True),
+            Option("--severity", kinds.CHOICE, "Only controls with at least this severity.",
+                   choices=SEVERITIES),
+            Option("--fail-on", kinds.CHOICE,
+                   "The lowest severity of findings for exit status 1 (default: high).",
+                   choices=(*FAIL_ON,)),
+            Option("--output", kinds.CHOICE, "The output format.",
+                   choices=(*FORMATS, "sarif")),
+            Option("--policy", kinds.FILE,
+                   "A TOML file with thresholds and suppressions, or a directory with policy.toml"
+                   " and controls (.sql)."),
+            Option("--against", kinds.TEXT,
+                   "Also compare with a state file, a snapshot (DIR) or a profile.",
+                   metavar="WHAT"),
+            Option("--new-only", kinds.FILE, "Exclude findings that the newest audit in the"
+                   " snapshots of a directory also has.", metavar="DIR"),
+            Option("--findings", kinds.FILE,
+                   "Also write all findings, however many, to a new directory: as JSON lines if its"
+                   " name ends in .json or .jsonl, else as Parquet.", metavar="DIR"),
+            Option("--report", kinds.FILE, "Also write the report as an HTML file."),
+            Option("--fix", kinds.FLAG, "Apply the remedies; asks for confirmation."),
+            Option("--risk", kinds.CHOICE,
+                   "The highest risk of the remedies that --fix applies (default: safe).",
+                   choices=RISKS),
+            *SPARK_OPTIONS,
+        ),
+        search=("check", "controls", "compliance", "findings", "lint"),
+        description=(
+            "The state of the clusters is collected as tables; each control is a query over them."
+            " Add your own controls as .sql files in the directory controls next to config.toml.\n"
+            "Exit status: 0 without findings of a high severity (--fail-on), 1 with such findings"
+            " or if such a control could not be evaluated (skip, with the reason), 3 if a cluster"
+            " could not be read. Findings of profiles with environment = \"dev\" are at most"
+            " medium.\n"
+            "Controls with the tag opinion depend on taste, and are evaluated only if they are"
+            " selected.\n"
+            "--fix shows the remedies of all findings as one plan: those that are safe, unless"
+            " --risk is disruptive or irreversible. A remedy is rejected if it would change another"
+            " resource than that of its finding, or, together with the others, remove access that"
+            " is needed."
+        ),
+        examples=(
+            Example("spark audit", "audit this cluster with all controls", status=1),
+            Example("spark audit --controls security --severity high --output json",
+                    "print severe security findings as JSON", status=1),
+            Example("spark audit --controls T13 --fix --dry-run",
+                    "preview the remedies of one control"),
+        ),
+    ),
+    Command(
+        name="spark sql",
+        rare=True,
+        summary="Query the state of clusters with SQL.",
+        family="audit",
+        run="spark.query:sql",
+        apis=READ_APIS,
+        arguments=(Argument("query", SQL, "A quoted SELECT statement."),),
+        options=(*SOURCE_OPTIONS, *SAMPLE_OPTIONS, *SPARK_OPTIONS),
+        search=("select", "query"),
+        description="spark tables lists the tables. Only tables named in the query are read."
+        " At most 10,000 rows are shown.",
+        examples=(
+            Example("spark sql 'select topic, partitions from topics order by partitions desc"
+                    " limit 5'", "show the five topics with the most partitions"),
+        ),
+    ),
+    Command(
+        name="spark snapshot",
+        rare=True,
+        summary="Save the state of clusters as Parquet, for later audits and comparisons.",
+        family="audit",
+        run="spark.query:snapshot",
+        apis=READ_APIS,
+        arguments=(
+            Argument("dir", kinds.FILE, "The directory to add the snapshot to, or catalog:SCHEMA."),
+        ),
+        options=(
+            SOURCE_OPTIONS[0],
+            *SAMPLE_OPTIONS,
+            Option("--no-findings", kinds.FLAG, "Save only the tables, without running an audit."),
+            *SPARK_OPTIONS,
+        ),
+        search=("save", "parquet", "export", "baseline"),
+        description=(
+            "The findings of all controls are added as the table findings, for spark trend and"
+            " spark audit --new-only. Each table is a directory, partitioned by snapshot_id and"
+            " cluster, that Spark and DuckDB can read; with catalog:SCHEMA, it is a table of that"
+            " schema of a Spark catalog, such as a Delta or Iceberg table. spark audit, spark sql"
+            " and spark diff accept the directory or schema (newest snapshot), or DIR@ID."
+        ),
+        examples=(Example("spark snapshot /tmp/kafka-state", "save the current state"),),
+    ),
+    Command(
+        name="spark diff",
+        rare=True,
+        summary="Compare snapshots, clusters, or a snapshot with the current state.",
+        family="audit",
+        run="spark.query:diff",
+        apis=READ_APIS,
+        arguments=(
+            Argument("a", kinds.TEXT, "A snapshot (DIR or DIR@ID), a profile, or now."),
+            Argument("b", kinds.TEXT, "What to compare it with (default: now).", required=False),
+        ),
+        options=SPARK_OPTIONS,
+        search=("compare", "drift", "changed"),
+        description="Each difference shows the command that would restore the state of A, if any.",
+        examples=(Example("spark diff now now", "compare a cluster with itself"),),
+    ),
+    Command(
+        name="spark tables",
+        rare=True,
+        summary="List the tables that audits read, or the columns of tables.",
+        family="audit",
+        run="spark.run:tables",
+        needs_cluster=False,
+        arguments=(
+            Argument("table", AUDIT_TABLE, "Table names.", many=True, required=False),
+        ),
+        search=("schema", "columns"),
+        examples=(
+            Example("spark tables", "list all tables"),
+            Example("spark tables topic_configs", "list the columns of a table"),
+        ),
+    ),
+    Command(
+        name="spark trend",
+        rare=True,
+        summary="Show growth, forecasts and findings over the snapshots of a directory.",
+        family="audit",
+        run="spark.query:trend",
+        needs_cluster=False,
+        arguments=(
+            Argument("what", kinds.CHOICE,
+                     "Bytes of topics, partitions, lag of groups, used bytes of disks, or findings"
+                     " (default: all but findings).",
+                     choices=("topics", "partitions", "lag", "disks", FINDINGS), required=False),
+        ),
+        options=(
+            Option("--snapshot", kinds.FILE, "The directory of the snapshots.", metavar="DIR"),
+            Option("--top", kinds.INTEGER, "Only the N series that change most, of each kind"
+                   " (default: 20 of one kind, 5 of each).", least=1, metavar="N"),
+            *SPARK_OPTIONS,
+        ),
+        search=("growth", "forecast", "capacity", "history", "over time"),
+        description=(
+            "The growth per day is the slope of a regression line through all snapshots. A forecast"
+            " needs three, over at least a day. findings shows what is new, returned, fixed or open"
+            " since the snapshot before, and since when."
+        ),
+        examples=(
+            Example("spark trend disks --snapshot /tmp/kafka-state", "when will a disk be full?"),
+            Example("spark trend findings --snapshot /tmp/kafka-state",
+                    "which findings are new, and how old are the others?"),
+        ),
+    ),
+    Command(
+        name="spark controls",
+        rare=True,
+        summary="List the controls of audits, or explain one.",
+        family="audit",
+        run="spark.run:controls",
+        needs_cluster=False,
+        arguments=(
+            Argument("control", AUDIT_CONTROL, "IDs, families or tags (default: all controls).",
+                     many=True, required=False),
+        ),
+        options=(
+            Option("--severity", kinds.CHOICE, "Only controls with at least this severity.",
+                   choices=SEVERITIES),
+        ),
+        search=("checks", "rules", "rationale", "explain", "catalog"),
+        description=(
+            "One ID shows what is at risk, the source of the rule, the tables that are read, the"
+            " parameters with their defaults, and the kind of remedy."
+        ),
+        examples=(
+            Example("spark controls security --severity high", "list the severe security controls"),
+            Example("spark controls T03", "explain one control"),
+        ),
+    ),
+    Command(
+        name="spark test-controls",
+        summary="Test your own controls on given rows.",
+        family="audit",
+        run="spark.query:test_controls",
+        needs_cluster=False,
+        arguments=(
+            Argument("dir", kinds.FILE, "The directory of the controls (default: controls next to"
+                     " config.toml).", required=False),
+        ),
+        options=SPARK_OPTIONS,
+        search=("verify", "rules", "policy"),
+        description=(
+            "U01.test.toml beside U01.sql has the tests of a control: rows of tables, and the"
+            " findings that are expected. Exit status 1 if a test failed."
+        ),
+        examples=(Example("spark test-controls", "test the controls next to config.toml"),),
+        rare=True,
+    ),
+    Command(
+        name="spark start",
+        rare=True,
+        summary="Start a local Spark server, which audits use while it runs.",
+        family="audit",
+        run="spark.run:start",
+        needs_cluster=False,
+        options=(
+            Option("--idle", kinds.DURATION, "End after this time without use (default: 1h).",
+                   least=1000),
+        ),
+        search=("connect", "fast"),
+        description=(
+            "Spark takes several seconds to start, and is slow until it has run some queries. The"
+            " server is used by all audits of this user without --master and --remote. Only this"
+            " user can connect to it: it listens on 127.0.0.1, and requires a token."
+        ),
+        examples=(Example("spark start --idle 8h", "keep Spark running for a day of audits"),),
+    ),
+    Command(
+        name="spark stop",
+        rare=True,
+        summary="Stop the local Spark server.",
+        family="audit",
+        run="spark.run:stop",
+        needs_cluster=False,
+        examples=(Example("spark stop", "stop the server"),),
+    ),
+    Command(
+        name="spark status",
+        rare=True,
+        summary="Show whether the local Spark server is running.",
+        family="audit",
+        run="spark.run:status",
+        needs_cluster=False,
+        examples=(Example("spark status", "show its address, and when it ends"),),
+    ),
+)  # fmt: skip

@@ -1,0 +1,160 @@
+"""Commands on transactions (KIP-664)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.transactions import producers
+from kafka_shell.admin.transactions import read as transactions
+from kafka_shell.admin.transactions.model import (
+    HangingSearch,
+    ProducerState,
+    Transaction,
+    TransactionListing,
+    Unread,
+)
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.plans import Resource
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
+from kafka_shell.base.units import counted, parse_duration
+from kafka_shell.commands import select
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.metadata_scan import scan
+
+# The partitions and the broker that commands on transactions select.
+
+
+def broker_of(invocation: Invocation) -> int | None:
+    """The ID in --broker-id, or None. Raises UsageError if it is not one ID."""
+    text = invocation["broker-id"]
+    if text is None or text.isdecimal():
+        return None if text is None else int(text)
+    raise UsageError(
+        f"--broker-id must be one broker ID, got '{text}'",
+        code="bad-value",
+        span=invocation.span("broker-id"),
+    )
+
+
+def partitions_of(
+    invocation: Invocation, cluster: Cluster
+) -> tuple[list[TopicPartition], dict[Resource, Failure]]:
+    """The selected partitions, and a failure for each that does not exist."""
+
+    numbers = invocation["partition"]
+    if numbers:
+        named = invocation["topic"]
+        if len(named) != 1 or named[0][1] is not None:
+            raise UsageError(
+                "--partition requires exactly one topic without partitions",
+                hint="For several topics, use orders:0,3-5 payments:1.",
+                span=invocation.span("partition"),
+            )
+        values = {**invocation.values, "topic": ((named[0][0], tuple(numbers)),)}
+        invocation = replace(invocation, values=values)
+    found = select.partitions(invocation, cluster)
+    return select.topic_partitions(found), found.failures
+
+
+# -- read ------------------------------------------------------------------------------------------
+
+
+def list_transactions(
+    invocation: Invocation, context: Context
+) -> Results[Resource, tuple[TransactionListing, ...]] | NoRows:
+    """The transactional IDs of all coordinators."""
+    found = transactions.list_transactions(
+        context.cluster,
+        states=[state for word in invocation["state"] for state in word.split(",")],
+        producer_ids=invocation["producer-id"],
+        longer_than_ms=invocation["duration-filter"],
+        pattern=invocation["transactional-id-pattern"],
+    )
+    failures = {
+        Resource("transactions", f"of broker {id}"): why for id, why in found.failures.items()
+    }
+    if missing := transactions.without_coordinator(context.cluster):
+        failures[Resource("transactions")] = missing
+    if not failures and not any(found):
+        return NoRows("no transactions (IDs without DESCRIBE permission are hidden)")
+    return Results(found.values, failures)  # type: ignore[arg-type]
+
+
+def describe_transactions(
+    invocation: Invocation, context: Context
+) -> Results[Resource, Transaction]:
+    """The transactional IDs with their current transactions."""
+    found = transactions.describe(
+        context.cluster, invocation["transactional-id"], clock=context.clock
+    )
+    return found.keyed(partial(Resource, "transactional-id"))
+
+
+def describe_producers(
+    invocation: Invocation, context: Context
+) -> Results[Resource, tuple[ProducerState, ...]] | NoRows:
+    """The active producers of partitions."""
+    requested, refused = partitions_of(invocation, context.cluster)
+    found = producers.describe(context.cluster, requested, broker=broker_of(invocation))
+    if found.ok and not refused and not any(found):
+        return NoRows(f"no active producers in {counted(len(found.values), 'partition')}")
+    return Results.merge([Results({}, refused), found.keyed(lambda each: each.resource)])
+
+
+_MINUTE = 60_000
+ONLY_READABLE = " (requires DESCRIBE and READ on topics)"
+
+
+def find_hanging_transactions(invocation: Invocation, context: Context) -> HangingSearch:
+    """Open transactions that no coordinator will end."""
+    search = search_hanging(invocation, context)
+    if search.ok and not search.searched:
+        context.note(f"no partitions to search{ONLY_READABLE}")
+    return search
+
+
+def search_hanging(invocation: Invocation, context: Context) -> HangingSearch:
+    timeout = invocation["max-transaction-timeout"]
+    least = _minutes(invocation, timeout) if timeout else transactions.DEFAULT_MAX_TIMEOUT_MS
+    requested: list[TopicPartition] | None = None
+    refused: dict[Resource, Failure] = {}
+    if invocation["topic"] or invocation["partition"]:
+        requested, refused = partitions_of(invocation, context.cluster)
+    search = transactions.find_hanging(
+        context.cluster,
+        partitions=requested,
+        broker=broker_of(invocation),
+        max_timeout_ms=least,
+        clock=context.clock,
+    )
+    unread = {about.name: failure for about, failure in refused.items()}
+    if requested is None:
+        from kafka_shell.admin.topics.visibility import hidden
+
+        visible = frozenset(scan(context.cluster).names)
+        hiding = hidden(context.cluster, visible)
+        unread |= {about.removeprefix("topic "): why for about, why in hiding.items()}
+    rows = (Unread(name, None, f.name, f.message, f.hint) for name, f in unread.items())
+    return replace(search, unread=(*rows, *search.unread))
+
+
+def _minutes(invocation: Invocation, text: str) -> int:
+    """A duration in milliseconds; a bare number is minutes, as in kafka-transactions."""
+    try:
+        found = int(text) * _MINUTE if text.isdecimal() else parse_duration(text)
+        problem = "" if 0 <= found < 1 << 63 else f"must be a duration of 0 or more, got '{text}'"
+    except ShellError as error:
+        problem = error.message
+    if not problem:
+        return found
+    raise UsageError(
+        f"--max-transaction-timeout: {problem}",
+        hint="Use a duration such as 30m; a number without a unit is in minutes.",
+        code="bad-value",
+        span=invocation.span("max-transaction-timeout"),
+    )
