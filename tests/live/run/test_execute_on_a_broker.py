@@ -59,7 +59,7 @@ def test_a_real_change_made_meanwhile_by_someone_else(
         return "y"
 
     execution.context = replace(execution.context, ask=meddle)
-    with pytest.raises(ShellError, match="was 604800000, is 5"):
+    with pytest.raises(ShellError, match="was 7d, is 5ms"):
         execution.run(keep(cluster, topic, "1d"))
 
 
