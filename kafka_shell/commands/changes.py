@@ -314,16 +314,16 @@ def _reset_offsets(context: Context, changes: Changes, _: dict[str, Any]) -> Pla
     from kafka_shell.admin.groups.resets import plan_offsets
     from kafka_shell.admin.partitions.model import TopicPartition
 
-    by_group: dict[Resource, dict[TopicPartition, int | None]] = {}
+    wanted: dict[GroupType, dict[str, dict[TopicPartition, int | None]]] = {}
     for change in changes:
         topic, _colon, partition = change.field.rpartition(":")
         offset = None if change.after is None else int(change.after)
-        by_group.setdefault(change.resource, {})[TopicPartition(topic, int(partition))] = offset
-    plans = []
-    for group, offsets in by_group.items():
-        type = GroupType.SHARE if group.kind == _SHARE else GroupType.UNKNOWN
-        plans.append(plan_offsets(context.cluster, group.name, offsets, type, exact=True))
-    return merge_plans(plans)
+        type = GroupType.SHARE if change.resource.kind == _SHARE else GroupType.UNKNOWN
+        offsets = wanted.setdefault(type, {}).setdefault(change.resource.name, {})
+        offsets[TopicPartition(topic, int(partition))] = offset
+    return merge_plans(
+        [plan_offsets(context.cluster, each, type, exact=True) for type, each in wanted.items()]
+    )
 
 
 def _replica_line(resource: Resource, changes: Changes) -> str:

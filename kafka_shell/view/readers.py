@@ -366,16 +366,18 @@ def read_group_topics(
     reachable."""
     from kafka_shell.admin.groups import resets as group_resets
 
+    names = [each.group for each in wanted]
+    try:
+        offsets = group_resets.offsets_of(cluster, names)
+    except ShellError as error:
+        if error.status is Status.UNREACHABLE:
+            raise
+        offsets = Results({}, dict.fromkeys(names, as_failure(error)))
     found: dict[TopicsOf, Part[tuple[str, ...]]] = {}
     for each in wanted:
-        try:
-            offsets = group_resets.offsets_of(cluster, each.group)
-        except ShellError as error:
-            if error.status is Status.UNREACHABLE:
-                raise
-            found[each] = Part((), now, as_failure(error))
-        else:
-            found[each] = Part(tuple(dict.fromkeys(at.topic for at in offsets)), now)
+        why = offsets.failures.get(each.group)
+        topics = () if why else tuple(dict.fromkeys(at.topic for at in offsets[each.group]))
+        found[each] = Part(topics, now, why)
     return found
 
 

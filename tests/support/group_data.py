@@ -38,7 +38,7 @@ def filled(sandbox: Sandbox, cluster: Cluster, name: str, partitions: int = 2) -
 def commit(cluster: Cluster, group: str, topic: str, *offsets: int) -> None:
     """Commit these offsets in the topic's first partitions, from outside of the group."""
     wanted = {TopicPartition(topic, number): offset for number, offset in enumerate(offsets)}
-    done(group_resets.plan_offsets(cluster, group, wanted, exact=True), cluster)
+    done(group_resets.plan_offsets(cluster, {group: wanted}, exact=True), cluster)
 
 
 def described(cluster: Cluster, name: str) -> Group:
@@ -59,7 +59,7 @@ def forget(cluster: Cluster, *names: str) -> None:
     def gone() -> bool:
         plan = group_members.plan_delete(cluster, names).without_refused("GROUP_ID_NOT_FOUND")
         for resource in plan.refused.failures:
-            apply(group_members.plan_remove(cluster, resource.name), cluster)
+            apply(group_members.plan_remove(cluster, [resource.name]), cluster)
         return plan.refused.ok and (not plan.steps or apply(plan, cluster).ok)
 
     wait_for(f"the groups {names} can be deleted", gone, 15)

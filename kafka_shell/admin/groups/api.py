@@ -13,7 +13,7 @@ class GroupsApi(Family):
 
         admin.topics.plan_create([NewTopic("example.groups", partitions=1)]).apply()
         partition = TopicPartition("example.groups", 0)
-        plan = admin.groups.plan_offsets("example-group", {partition: 0})
+        plan = admin.groups.plan_offsets({"example-group": {partition: 0}})
         assert plan.apply().ok
 
         group = admin.groups.describe(["example-group"], offsets=True)["example-group"]

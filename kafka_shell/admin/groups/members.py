@@ -17,7 +17,7 @@ from kafka_shell.admin.groups.model import (
     Member,
     Reset,
 )
-from kafka_shell.admin.groups.resets import active, refused_group
+from kafka_shell.admin.groups.resets import active, of_groups
 from kafka_shell.admin.groups.steps import offset_change
 from kafka_shell.admin.steps import BaseStep, changed, read_again, row_failure
 from kafka_shell.base.errors import ShellError, did_you_mean
@@ -214,25 +214,24 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
 
 def plan_remove(
     cluster: Cluster,
-    name: str,
+    names: Sequence[str],
     *,
     members: Sequence[str] = (),
     instances: Sequence[str] = (),
     reason: str = "",
 ) -> Plan:
-    """Remove members from a group (API key 13): these, by ID or group.instance.id, or all. Unknown
+    """Remove members from groups (API key 13): these, by ID or group.instance.id, or all. Unknown
     members are refused, as are share and streams groups, whose members cannot be removed."""
-    found = groups.describe(cluster, [name])
-    why = found.failures.get(name) or _cannot_be_removed(found[name])
-    if why is not None:
-        return refused_group(name, why)
-    group = found[name]
-    chosen, refused = _chosen(group, members, instances)
-    return Plan(
-        Effect.DESTROY,
-        (RemoveMembers(name, chosen, reason),) if chosen else (),
-        refused=Results({}, refused),
-    )
+    found = groups.describe(cluster, names)
+    steps, refused = [], {}
+    for name in names:
+        why = found.failures.get(name) or _cannot_be_removed(found[name])
+        if why is not None:
+            refused[name] = {Resource("group", name): why}
+            continue
+        chosen, refused[name] = _chosen(found[name], members, instances)
+        steps += [RemoveMembers(name, chosen, reason)] if chosen else []
+    return Plan(Effect.DESTROY, tuple(steps), refused=of_groups(refused))
 
 
 def _cannot_be_removed(group: Group) -> Failure | None:

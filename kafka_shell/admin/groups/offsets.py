@@ -24,7 +24,7 @@ from kafka_shell.wire.error_codes import (
     LEADER_NOT_AVAILABLE,
     UNKNOWN_TOPIC_OR_PARTITION,
 )
-from kafka_shell.wire.failures import as_error, error_name, failure
+from kafka_shell.wire.failures import error_name, failure
 
 _NAMED = 3  # partitions that a failure names
 _MANY_GROUPS, _BY_NAME = 8, 9  # OffsetFetch: many groups since v8, topic IDs since v10
@@ -66,23 +66,31 @@ class Committed(Struct, frozen=True):
 Offsets = dict[TopicPartition, Committed]
 
 
-def committed(cluster: Cluster, group: str, kind: GroupType) -> Offsets:
-    """The offsets of one group by partition, sorted; empty if the group does not exist.
+def committed(cluster: Cluster, kinds: Mapping[str, GroupType]) -> Results[str, Offsets]:
+    """The offsets of groups of these types by partition, sorted; empty if a group does not exist.
+    All coordinators are asked at once."""
+    wanted = {
+        name: [SHARED if kind is GroupType.SHARE else COMMITTED] for name, kind in kinds.items()
+    }
+    found: Results[str, Offsets] = Results()
+    for name, response in ask(cluster, wanted).items() if wanted else ():
+        offsets = of_responses(kinds[name], response)
+        if not isinstance(offsets, Failure):
+            found.values[name] = offsets
+        elif offsets.code == GROUP_ID_NOT_FOUND:
+            found.values[name] = {}
+        else:
+            found.failures[name] = offsets
+    return found
 
-    Raises ShellError.
-    """
-    api = SHARED if kind is GroupType.SHARE else COMMITTED
-    response = ask(cluster, {group: [api]})[group].rows[api]
-    if isinstance(response, Failure) and response.code == GROUP_ID_NOT_FOUND:
-        return {}
-    if isinstance(response, Failure):
-        raise as_error(response)
-    return _read(response, kind)
+
+def _api(kind: GroupType) -> GroupApi:
+    return SHARED if kind is GroupType.SHARE else COMMITTED
 
 
 def of_responses(kind: GroupType, response: GroupResponses) -> Offsets | Failure:
     """The offsets in the responses for a group, or why they could not be read."""
-    row = response.rows[SHARED if kind is GroupType.SHARE else COMMITTED]
+    row = response.rows[_api(kind)]
     return row if isinstance(row, Failure) else _read(row, kind)
 
 

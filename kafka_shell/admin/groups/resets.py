@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct, field
@@ -19,118 +20,117 @@ from kafka_shell.admin.groups.steps import (
 )
 from kafka_shell.admin.partitions.model import Offset, OffsetRange, TopicPartition
 from kafka_shell.admin.records.offsets import by_topic, list_offsets, ranges
-from kafka_shell.base.plans import Advice, Effect, Plan, Resource
+from kafka_shell.base.plans import Advice, Effect, NotChecked, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import named
 from kafka_shell.base.units import counted, format_time, some
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import GROUP_SUBSCRIBED_TO_TOPIC, INVALID_REQUEST, NON_EMPTY_GROUP
-from kafka_shell.wire.failures import as_error, failure
+from kafka_shell.wire.failures import failure
 
 _SHOWN = 5  # members that a message names
 _UNCHANGED = "no change: already set"
 
 Refused = dict[Resource, Failure]
+Partitions = Sequence[TopicPartition]
 
 
 def plan_reset(
     cluster: Cluster,
-    name: str,
+    wanted: Mapping[str, Partitions | None],
     where: ResetTo,
-    partitions: Sequence[TopicPartition] | None = None,
     kind: GroupType = GroupType.UNKNOWN,
 ) -> Plan:
-    """Reset a group's offsets in these partitions, or in all with committed offsets (API key 8; of
-    share groups 91).
+    """Reset the offsets of groups in these partitions, or in all with committed offsets (API key 8;
+    of share groups 91).
 
-    Refused if the group has members, or if it does not exist and no partitions are given; with
+    A group is refused if it has members, or if it does not exist and no partitions are given; with
     partitions it is created with this `kind`. Offsets outside of the range of a partition become
     its first or end offset, as in Kafka's tool. Without partitions, warns if offsets may be hidden.
     """
-    found = _Found.of(cluster, name, kind, may_be_missing=partitions is not None)
-    if found.why is not None:
-        return refused_group(name, found.why)
-    requested = list(found.now) if partitions is None else list(dict.fromkeys(partitions))
-    if partitions is None and not requested:
-        hint = "Name the partitions whose offsets to set."
-        return refused_group(name, replace(_no_offsets(cluster, name), hint=hint))
-    resets, refused = _targets(cluster, found.now, where, requested)
-    plan = _plan(cluster, found, resets, refused)
-    return plan if partitions is not None else with_hidden_offsets(cluster, plan)
-
-
-def with_hidden_offsets(cluster: Cluster, plan: Plan) -> Plan:
-    """The plan for all offsets of a group, with a warning if some may be hidden from the login."""
-    unseen = hidden(cluster)
-    if unseen is None:
-        return plan
-    warning = f"{unseen.what} are not reset: {unseen.reason}"
-    return plan.advised(Advice(warnings=(warning,)))
-
-
-def _no_offsets(cluster: Cluster, name: str) -> Failure:
-    where = "" if hidden(cluster) is None else " in visible topics"
-    return Failure("NO_OFFSETS", f"group {named(name)} has no committed offsets{where}")
+    found = _read(cluster, wanted, kind, may_be_missing=lambda name: wanted[name] is not None)
+    everywhere = [name for name in found if wanted[name] is None]
+    unseen = hidden(cluster) if everywhere else None
+    for name in everywhere:
+        if found[name].why is None and not found[name].now:
+            hint = "Name the partitions whose offsets to set."
+            found[name].why = replace(_no_offsets(name, unseen), hint=hint)
+    requested = {
+        name: list(dict.fromkeys(group.now if wanted[name] is None else wanted[name] or ()))
+        for name, group in found.items()
+        if group.why is None
+    }
+    distinct = list(dict.fromkeys(chain.from_iterable(requested.values())))
+    spans = ranges(cluster, distinct)
+    at: Results[TopicPartition, Offset] = Results()
+    if where.to is ResetTarget.TIME:
+        at = list_offsets(cluster, dict.fromkeys(spans.values, where.number))
+    failures = spans.failures | at.failures
+    for name, partitions in requested.items():
+        for each in partitions:
+            if each in failures:
+                found[name].refused[each.resource] = failures[each]
+            else:
+                _reset(found[name], each, where, spans[each], at.values.get(each))
+    return _plan(cluster, found, unseen)
 
 
 def plan_offsets(
     cluster: Cluster,
-    name: str,
-    wanted: Mapping[TopicPartition, int | None],
+    wanted: Mapping[str, Mapping[TopicPartition, int | None]],
     kind: GroupType = GroupType.UNKNOWN,
     *,
     exact: bool = False,
+    may_lack: bool = False,
 ) -> Plan:
-    """Set a group's offsets to these; None deletes one (API keys 8, 47). Refused as in
+    """Set the offsets of groups to these; None deletes one (API keys 8, 47). Refused as in
     `plan_reset`.
 
-    `exact` also sets offsets outside of the range of the partition, to restore previous ones.
+    `exact` also sets offsets outside of the range of the partition, to restore previous ones. With
+    `may_lack`, warns if offsets may be hidden that `wanted` therefore lacks.
     """
-    found = _Found.of(cluster, name, kind, may_be_missing=True)
-    if found.why is not None:
-        return refused_group(name, found.why)
-    current = ranges(cluster, [each for each, offset in wanted.items() if offset is not None])
-    refused: Refused = {each.resource: failure for each, failure in current.failures.items()}
-    resets = []
+    found = _read(cluster, wanted, kind, may_be_missing=lambda name: True)
+    to_set = (at for each in wanted.values() for at, offset in each.items() if offset is not None)
+    spans = ranges(cluster, list(dict.fromkeys(to_set)))
     put = _exactly if exact else _within
-    for each, offset in wanted.items():
-        before = _offset(found.now, each)
-        if offset is None:
-            resets.append(Reset(each, before, None))
-        elif each not in current.failures:
-            resets.append(put(each, before, offset, current[each]))
-    return _plan(cluster, found, resets, refused)
+    for name, group in found.items():
+        for each, offset in wanted[name].items():
+            before = _offset(group.now, each)
+            if offset is None:
+                group.resets.append(Reset(each, before, None))
+            elif each in spans.failures:
+                group.refused[each.resource] = spans.failures[each]
+            else:
+                group.resets.append(put(each, before, offset, spans[each]))
+    return _plan(cluster, found, hidden(cluster) if may_lack else None)
 
 
-def plan_delete_offsets(cluster: Cluster, name: str, partitions: Sequence[TopicPartition]) -> Plan:
-    """Delete a group's offsets (API key 47; of share groups 92). Topics that its members are
-    subscribed to are refused."""
-    found = _Found.of(cluster, name, may_be_active=True)
-    if found.why is not None:
-        return refused_group(name, found.why)
-    refused: Refused = {}
-    resets = []
-    for partition in dict.fromkeys(partitions):
-        readers = [member for member in found.members if partition.topic in _topics(member)]
-        if readers:
-            refused[Resource("topic", partition.topic)] = _subscribed(
-                name, partition.topic, readers
-            )
-        elif partition in found.now:
-            resets.append(Reset(partition, _offset(found.now, partition), None))
-        else:
-            message = f"group {named(name)} has no committed offset for partition {partition}"
-            see = Resource("group-offsets", name)
-            refused[partition.resource] = Failure("NO_OFFSETS", message, see=see)
-    return _plan(cluster, found, resets, refused)
+def plan_delete_offsets(cluster: Cluster, wanted: Mapping[str, Partitions]) -> Plan:
+    """Delete offsets of groups (API key 47; of share groups 92). Topics that members are subscribed
+    to are refused."""
+    found = _read(cluster, wanted, may_be_active=True)
+    for name, group in found.items():
+        for partition in dict.fromkeys(wanted[name]):
+            topic = partition.topic
+            readers = [member for member in group.members if topic in _topics(member)]
+            if readers:
+                group.refused[Resource("topic", topic)] = _subscribed(name, topic, readers)
+            elif partition in group.now:
+                group.resets.append(Reset(partition, _offset(group.now, partition), None))
+            else:
+                message = f"group {named(name)} has no committed offset for partition {partition}"
+                see = Resource("group-offsets", name)
+                group.refused[partition.resource] = Failure("NO_OFFSETS", message, see=see)
+    return _plan(cluster, found)
 
 
-# -- the group as it is ----------------------------------------------------------------------------
+# -- the groups as they are ------------------------------------------------------------------------
 
 
 class _Found(Struct):
-    """The group, its offsets, and why it is refused (or None).
+    """A group, its offsets, and why it is refused (or None); then its resets, and the partitions
+    that are refused.
 
     `kind` is its type; of a new group, the type to create: committing creates a classic group.
     """
@@ -141,38 +141,59 @@ class _Found(Struct):
     why: Failure | None = None
     members: tuple[Member, ...] = ()
     warnings: tuple[str, ...] = ()
+    resets: list[Reset] = field(default_factory=list)
+    refused: Refused = field(default_factory=dict)
 
-    @staticmethod
-    def of(
-        cluster: Cluster,
-        name: str,
-        kind: GroupType = GroupType.UNKNOWN,
-        *,
-        may_be_missing: bool = False,
-        may_be_active: bool = False,
-    ) -> _Found:
-        described = groups.describe(cluster, [name])
-        if name in described.values:
-            return _found(cluster, described[name], kind, may_be_active)
-        failure = described.failures[name]
-        if failure.name != "GROUP_ID_NOT_FOUND" or not may_be_missing:
-            return _Found(name, kind, why=failure)
-        near = f" ({failure.hint})" if failure.hint else ""
-        warning = f"group {named(name)} does not exist and will be created{near}"
-        made = GroupType.CLASSIC if kind is GroupType.UNKNOWN else kind
-        return _Found(name, made, warnings=(warning,))
+    @property
+    def refusals(self) -> Refused:
+        return {Resource("group", self.name): self.why} if self.why else self.refused
 
 
-def _found(cluster: Cluster, group: Group, kind: GroupType, may_be_active: bool) -> _Found:
+def _read(
+    cluster: Cluster,
+    names: Iterable[str],
+    kind: GroupType = GroupType.UNKNOWN,
+    *,
+    may_be_missing: Callable[[str], bool] = lambda name: False,
+    may_be_active: bool = False,
+) -> dict[str, _Found]:
+    """The groups, in two rounds for all of them."""
+    described = groups.describe(cluster, names)
+    found = {}
+    for name in names:
+        why = described.failures.get(name)
+        if why is None:
+            group = described[name]
+            unfit = _unfit(group, kind, may_be_active)
+            found[name] = _Found(name, group.type, why=unfit, members=group.members)
+        elif why.name != "GROUP_ID_NOT_FOUND" or not may_be_missing(name):
+            found[name] = _Found(name, kind, why=why)
+        else:
+            near = f" ({why.hint})" if why.hint else ""
+            warning = f"group {named(name)} does not exist and will be created{near}"
+            made = GroupType.CLASSIC if kind is GroupType.UNKNOWN else kind
+            found[name] = _Found(name, made, warnings=(warning,))
+    there = {name: group.kind for name, group in found.items() if name in described.values}
+    now = committed(cluster, {name: of for name, of in there.items() if found[name].why is None})
+    for name, offsets in now.values.items():
+        found[name].now = offsets
+    for name, why in now.failures.items():
+        found[name].why = why
+    return found
+
+
+def _unfit(group: Group, kind: GroupType, may_be_active: bool) -> Failure | None:
     if kind not in (GroupType.UNKNOWN, group.type):
         message = (
             f"group {named(group.name)} is a {group.type.value} group, not a {kind.value} group"
         )
-        return _Found(group.name, group.type, why=Failure("INCONSISTENT_GROUP_TYPE", message))
-    if group.state != "Empty" and not may_be_active:
-        return _Found(group.name, group.type, why=active(group))
-    now = committed(cluster, group.name, group.type)
-    return _Found(group.name, group.type, now, members=group.members)
+        return Failure("INCONSISTENT_GROUP_TYPE", message)
+    return active(group) if group.state != "Empty" and not may_be_active else None
+
+
+def _no_offsets(name: str, unseen: NotChecked | None) -> Failure:
+    where = "" if unseen is None else " in visible topics"
+    return Failure("NO_OFFSETS", f"group {named(name)} has no committed offsets{where}")
 
 
 def active(group: Group) -> Failure:
@@ -206,40 +227,22 @@ def _subscribed(name: str, topic: str, readers: Sequence[Member]) -> Failure:
     )
 
 
-def refused_group(name: str, why: Failure) -> Plan:
-    """The plan that refuses a whole group."""
-    return Plan(Effect.DESTROY, (), refused=Results({}, {Resource("group", name): why}))
-
-
 # -- where to --------------------------------------------------------------------------------------
 
 
-def _targets(
-    cluster: Cluster, now: Offsets, where: ResetTo, requested: Sequence[TopicPartition]
-) -> tuple[list[Reset], Refused]:
-    current = ranges(cluster, requested)
-    failures = dict(current.failures)
-    at: Mapping[TopicPartition, Offset] = {}
-    if where.to is ResetTarget.TIME:
-        found = list_offsets(cluster, dict.fromkeys(current.values, where.number))
-        failures |= found.failures
-        at = found.values
-    refused: Refused = {each.resource: failure for each, failure in failures.items()}
-    resets = []
-    for each, range_ in current.values.items():
-        if each in failures:
-            continue
-        before = _offset(now, each)
-        if where.to is ResetTarget.TIME:
-            resets.append(_at_time(each, before, at[each], range_, where.number))
-        elif where.to is ResetTarget.CURRENT and before is not None:
-            resets.append(Reset(each, before, before, span=range_))
-        elif where.to is ResetTarget.SHIFT and before is None:
-            message = f"{each} cannot be shifted: it has no committed offset"
-            refused[each.resource] = Failure("NO_OFFSETS", message)
-        else:
-            resets.append(_within(each, before, _target(where, before, range_), range_))
-    return resets, refused
+def _reset(
+    group: _Found, each: TopicPartition, where: ResetTo, span: OffsetRange, at: Offset | None
+) -> None:
+    before = _offset(group.now, each)
+    if at is not None:
+        group.resets.append(_at_time(each, before, at, span, where.number))
+    elif where.to is ResetTarget.CURRENT and before is not None:
+        group.resets.append(Reset(each, before, before, span=span))
+    elif where.to is ResetTarget.SHIFT and before is None:
+        message = f"{each} cannot be shifted: it has no committed offset"
+        group.refused[each.resource] = Failure("NO_OFFSETS", message)
+    else:
+        group.resets.append(_within(each, before, _target(where, before, span), span))
 
 
 def _target(where: ResetTo, before: int | None, range_: OffsetRange) -> int:
@@ -289,43 +292,66 @@ def _offset(now: Offsets, each: TopicPartition) -> int | None:
 # -- the plan --------------------------------------------------------------------------------------
 
 
-def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Refused) -> Plan:
-    name, kind = found.name, found.kind
-    moved = tuple(reset for reset in resets if reset.before != reset.after)
-    steps: list[Any] = []
-    if kind is GroupType.SHARE:
-        steps, refused = _share_steps(found, moved, refused)
-    else:
-        to_set = tuple(each for each in moved if each.after is not None)
-        gone = tuple(each for each in moved if each.after is None)
-        steps += [CommitOffsets(name, to_set)] if to_set else []
-        steps += [DeleteOffsets(name, gone)] if gone else []
-    skipped, again = _moved_past(moved)
+def _plan(cluster: Cluster, found: Mapping[str, _Found], unseen: NotChecked | None = None) -> Plan:
+    moved = {
+        name: tuple(reset for reset in group.resets if reset.before != reset.after)
+        for name, group in found.items()
+        if group.why is None
+    }
+    steps = [step for name in moved for step in _steps(found[name], moved[name])]
+    changed = [name for name, resets in moved.items() if resets]
+    warnings, notes, ahead = list[str](), list[str](), 0
+    for name in changed:
+        skipped, again = _moved_past(moved[name])
+        ahead += skipped
+        if skipped:
+            warnings.append(f"group {named(name)} will skip up to {counted(skipped, 'record')}")
+        warnings += found[name].warnings
+        if again:
+            notes.append(f"group {named(name)} will read up to {counted(again, 'record')} again")
+    warnings += groups.warnings(cluster, changed, "changing its offsets")
+    if unseen is not None:
+        warnings.append(f"{unseen.what} are not reset: {unseen.reason}")
     return Plan(
         Effect.DESTROY,
         tuple(steps),
-        refused=Results({}, refused),
+        refused=of_groups({name: group.refusals for name, group in found.items()}),
         unchanged=tuple(
-            replace(offset_change(name, each, kind), note=_UNCHANGED)
-            for each in resets
+            replace(offset_change(name, each, found[name].kind), note=_UNCHANGED)
+            for name in moved
+            for each in found[name].resets
             if each.before == each.after
         ),
         advice=Advice(
-            warnings=(
-                *([f"group {named(name)} will skip up to {skipped}"] if skipped else ()),
-                *found.warnings,
-                *groups.warnings(cluster, [name], "changing its offsets"),
-            )
-            if steps
-            else (),
-            notes=(f"group {named(name)} will read up to {again} again",) if again else (),
-            stakes=f"skips up to {skipped}" if skipped else "",
+            warnings=tuple(warnings),
+            notes=tuple(notes),
+            stakes=f"skips up to {counted(ahead, 'record')}" if ahead else "",
         ),
     )
 
 
-def _moved_past(moved: Sequence[Reset]) -> tuple[str, str]:
-    """The records that are skipped, and those that are read again: `34 records`, empty if none.
+def of_groups(refused: Mapping[str, Refused]) -> Results[Resource, Any]:
+    """What is refused of each group. Of several groups, each refusal names its group."""
+    found: Refused = {}
+    for name, of_group in refused.items():
+        for about, why in of_group.items():
+            if len(refused) > 1 and about.name != name:
+                about = Resource(about.kind, f"{about.name} of group {named(name)}")
+            found[about] = why
+    return Results({}, found)
+
+
+def _steps(group: _Found, moved: Sequence[Reset]) -> list[Any]:
+    if group.kind is GroupType.SHARE:
+        return _share_steps(group, moved)
+    to_set = tuple(each for each in moved if each.after is not None)
+    gone = tuple(each for each in moved if each.after is None)
+    steps: list[Any] = [CommitOffsets(group.name, to_set)] if to_set else []
+    return [*steps, DeleteOffsets(group.name, gone)] if gone else steps
+
+
+def _moved_past(moved: Sequence[Reset]) -> tuple[int, int]:
+    """The numbers of records that are skipped, and that are read again.
 
     Offsets outside the range of a partition are not counted. These are upper bounds: not every
     offset in the range has a record."""
@@ -334,31 +360,24 @@ def _moved_past(moved: Sequence[Reset]) -> tuple[str, str]:
         for each in moved
         if each.before is not None and each.after is not None and each.span is not None
     ]
-    ahead = sum(shift for shift in shifts if shift > 0)
-    back = -sum(shift for shift in shifts if shift < 0)
-    return counted(ahead, "record") if ahead else "", counted(back, "record") if back else ""
+    return sum(s for s in shifts if s > 0), -sum(s for s in shifts if s < 0)
 
 
-def _share_steps(
-    found: _Found, moved: Sequence[Reset], refused: Refused
-) -> tuple[list[Any], Refused]:
+def _share_steps(group: _Found, moved: Sequence[Reset]) -> list[Any]:
     """The steps for a share group: offsets are set by partition, and deleted by topic (KIP-932)."""
-    name = found.name
     gone = {each.partition: each for each in moved if each.after is None}
-    steps: list[Any] = []
     whole: list[Reset] = []
     # A partition without a start offset, of which nothing was read yet, has none to lose.
-    held = by_topic(each for each, now in found.now.items() if now.offset is not None or now.error)
+    held = by_topic(each for each, now in group.now.items() if now.offset is not None or now.error)
     for topic in by_topic(gone):
         there = held[topic]
         if gone.keys() >= set(there):
             whole += [gone[each] for each in sorted(there)]
         else:
-            refused = refused | {Resource("topic", topic): _by_topic_only(name, topic)}
+            group.refused[Resource("topic", topic)] = _by_topic_only(group.name, topic)
     to_set = tuple(each for each in moved if each.after is not None)
-    steps += [AlterShareOffsets(name, to_set)] if to_set else []
-    steps += [DeleteShareOffsets(name, tuple(whole))] if whole else []
-    return steps, refused
+    steps: list[Any] = [AlterShareOffsets(group.name, to_set)] if to_set else []
+    return [*steps, DeleteShareOffsets(group.name, tuple(whole))] if whole else steps
 
 
 def _by_topic_only(name: str, topic: str) -> Failure:
@@ -370,25 +389,24 @@ def _by_topic_only(name: str, topic: str) -> Failure:
     )
 
 
-def offsets_of(cluster: Cluster, name: str) -> dict[TopicPartition, int]:
-    """The offsets of a group by partition. Raises ShellError if it has none."""
-    found = {
-        each: committed.offset
-        for each, committed in _committed(cluster, name).items()
-        if committed.offset is not None
-    }
-    if not found:
-        raise as_error(_no_offsets(cluster, name))
+def committed_of(cluster: Cluster, names: Sequence[str]) -> Results[str, Offsets]:
+    """The offsets of groups of any type, in two rounds for all of them."""
+    described = groups.describe(cluster, names)
+    now = committed(cluster, {name: described[name].type for name in described.values})
+    return Results(now.values, described.failures | now.failures)
+
+
+def offsets_of(cluster: Cluster, names: Sequence[str]) -> Results[str, dict[TopicPartition, int]]:
+    """The offsets of groups by partition; of a group without any, the failure says so."""
+    now = committed_of(cluster, names)
+    found: Results[str, dict[TopicPartition, int]] = Results({}, dict(now.failures))
+    empty = []
+    for name, offsets in now.values.items():
+        has = {each: at.offset for each, at in offsets.items() if at.offset is not None}
+        if has:
+            found.values[name] = has
+        else:
+            empty.append(name)
+    unseen = hidden(cluster) if empty else None
+    found.failures.update({name: _no_offsets(name, unseen) for name in empty})
     return found
-
-
-def topics_of(cluster: Cluster, name: str) -> frozenset[str]:
-    """The topics in which a group has offsets. Raises ShellError if it does not exist."""
-    return frozenset(each.topic for each in _committed(cluster, name))
-
-
-def _committed(cluster: Cluster, name: str) -> Offsets:
-    described = groups.describe(cluster, [name])
-    if name in described.failures:
-        raise as_error(described.failures[name])
-    return committed(cluster, name, described[name].type)

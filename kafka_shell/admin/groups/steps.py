@@ -11,7 +11,7 @@ from kafka_shell.admin.groups.model import GroupType, Reset
 from kafka_shell.admin.groups.offsets import committed
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import by_topic, partition_rows, topic_rows
-from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
+from kafka_shell.admin.steps import BaseStep, not_mentioned, read_again, row_failure
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Outcomes, Resource
 from kafka_shell.base.results import Failure, Results
@@ -96,7 +96,8 @@ class OffsetsStep(Struct, BaseStep, frozen=True):
         return tuple(offset_change(self.group, reset, self.type) for reset in self.resets)
 
     def reread(self, cluster: Cluster) -> Self:
-        now = committed(cluster, self.group, self.type)
+        found = read_again(committed(cluster, {self.group: self.type}), "the offsets of group")
+        now = found[self.group]
         offsets = {partition: current.offset for partition, current in now.items()}
         return replace(
             self,

@@ -112,14 +112,14 @@ def test_the_topics_of_a_group_and_what_a_change_leaves_of_them(
     of_group, nobody = TopicsOf("metadata-group"), TopicsOf("metadata-nobody")
     with Cluster(connection) as cluster:
         at = TopicPartition(TOPIC.name, 0)
-        assert apply(group_resets.plan_offsets(cluster, of_group.group, {at: 0}), cluster).ok
+        assert apply(group_resets.plan_offsets(cluster, {of_group.group: {at: 0}}), cluster).ok
         watched.cache.request(of_group)
         watched.cache.request(nobody)
         watched.until(lambda: {of_group, nobody} <= set(watched.cache.view.group_topics))
         assert watched.cache.view.group_topics[of_group].value == (TOPIC.name,)
         assert watched.cache.view.group_topics[nobody].error is not None
         assert not watched.cache.view.group_topics[nobody].value
-        plan = group_resets.plan_delete_offsets(cluster, of_group.group, [at])
+        plan = group_resets.plan_delete_offsets(cluster, {of_group.group: [at]})
         assert apply(plan, cluster).ok
     watched.cache.refresh(touched(plan.changes))
     watched.until(lambda: not watched.cache.view.group_topics[of_group].value)

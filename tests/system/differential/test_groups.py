@@ -47,7 +47,7 @@ def groups(cluster: Cluster, sandbox: Sandbox, topic: str) -> Iterator[dict[str,
              lambda: described(cluster, names["streams"]).state == "Empty")  # fmt: skip
     commit(cluster, names["streams"], topic, 2, 6)
     started = {TopicPartition(topic, 0): 1, TopicPartition(topic, 1): 5}
-    done(group_resets.plan_offsets(cluster, names["share"], started, GroupType.SHARE), cluster)
+    done(group_resets.plan_offsets(cluster, {names["share"]: started}, GroupType.SHARE), cluster)
     with ExitStack() as joined:
         joined.enter_context(members.classic(sandbox.bootstrap, names["classic"], topic))
         joined.enter_context(members.consumer(cluster, names["consumer"], topic))

@@ -112,7 +112,7 @@ def test_a_static_member_that_is_gone(
     with members.classic(sandbox.bootstrap, group, topic, instance="desk-1"):
         pass
     (member,) = described(cluster, group).members
-    plan = group_members.plan_remove(cluster, group, instances=["desk-1"])
+    plan = group_members.plan_remove(cluster, [group], instances=["desk-1"])
     (change,) = plan.changes
     assert (str(change.resource), change.verb) == (f"group-member {member.id}", "delete")
     assert change.note.startswith(f"of group {group}: reader at 127.0.0.1")
@@ -122,13 +122,13 @@ def test_a_static_member_that_is_gone(
 
 def test_a_member_of_the_new_protocol(cluster: Cluster, topic: str, group: str) -> None:
     with members.consumer(cluster, group, topic) as id:
-        done(group_members.plan_remove(cluster, group, members=[id]), cluster)
+        done(group_members.plan_remove(cluster, [group], members=[id]), cluster)
         assert described(cluster, group).members == ()
 
 
 def test_all_members(cluster: Cluster, sandbox: Sandbox, topic: str, group: str) -> None:
     with members.classic(sandbox.bootstrap, group, topic):
-        plan = group_members.plan_remove(cluster, group)
+        plan = group_members.plan_remove(cluster, [group])
         assert len(plan.changes) == 1
         done(plan, cluster)
 
@@ -137,7 +137,7 @@ def test_a_member_that_is_not_there(
     cluster: Cluster, sandbox: Sandbox, topic: str, group: str
 ) -> None:
     with members.classic(sandbox.bootstrap, group, topic, instance="desk-1"):
-        plan = group_members.plan_remove(cluster, group, members=["nobody"], instances=["desk-2"])
+        plan = group_members.plan_remove(cluster, [group], members=["nobody"], instances=["desk-2"])
         assert plan.steps == ()
         found = refusals(plan)
         assert found["nobody"].name == "UNKNOWN_MEMBER_ID"
@@ -155,7 +155,7 @@ def test_a_member_that_the_broker_does_not_mention(
         return response
 
     with members.classic(sandbox.bootstrap, group, topic):
-        (step,) = group_members.plan_remove(cluster, group).steps
+        (step,) = group_members.plan_remove(cluster, [group]).steps
         monkeypatch.setattr(Cluster, "send", without_members)
         (why,) = step.send(cluster, validate_only=False).failures.values()
         assert "does not contain member" in why.message
@@ -174,7 +174,7 @@ def test_members_that_cannot_be_read_have_not_left(
         return response
 
     with members.classic(sandbox.bootstrap, group, topic):
-        (step,) = group_members.plan_remove(cluster, group).steps
+        (step,) = group_members.plan_remove(cluster, [group]).steps
         with monkeypatch.context() as patch:
             patch.setattr(Message, "decode", denied)
             with pytest.raises(ShellError) as caught:
@@ -186,5 +186,5 @@ def test_members_of_share_groups_leave_by_themselves(
     cluster: Cluster, topic: str, group: str
 ) -> None:
     with members.share(cluster, group, topic):
-        why = refusals(group_members.plan_remove(cluster, group))[group]
+        why = refusals(group_members.plan_remove(cluster, [group]))[group]
         assert "is a share group: only members of consumer groups can be removed" in why.message

@@ -38,7 +38,7 @@ def group(cluster: Cluster) -> Iterator[str]:
 
 def start(cluster: Cluster, group: str, topic: str, *offsets: int) -> None:
     wanted = {TopicPartition(topic, number): offset for number, offset in enumerate(offsets)}
-    done(group_resets.plan_offsets(cluster, group, wanted, GroupType.SHARE), cluster)
+    done(group_resets.plan_offsets(cluster, {group: wanted}, GroupType.SHARE), cluster)
 
 
 def test_a_group_made_by_its_offsets(cluster: Cluster, topic: str, group: str) -> None:
@@ -52,7 +52,7 @@ def test_a_group_made_by_its_offsets(cluster: Cluster, topic: str, group: str) -
 
 def test_a_reset(cluster: Cluster, topic: str, group: str) -> None:
     start(cluster, group, topic, 3, 4)
-    plan = group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.LATEST))
+    plan = group_resets.plan_reset(cluster, {group: None}, ResetTo(ResetTarget.LATEST))
     assert {change.resource.kind for change in plan.changes} == {"share-group-offsets"}
     done(plan, cluster)
     assert held(cluster, group) == {f"{topic}:0": RECORDS, f"{topic}:1": RECORDS}
@@ -61,18 +61,18 @@ def test_a_reset(cluster: Cluster, topic: str, group: str) -> None:
 def test_it_is_not_mistaken_for_another_type(cluster: Cluster, topic: str, group: str) -> None:
     start(cluster, group, topic, 3)
     wanted = {TopicPartition(topic, 0): 1}
-    plan = group_resets.plan_offsets(cluster, group, wanted, GroupType.CLASSIC)
+    plan = group_resets.plan_offsets(cluster, {group: wanted}, GroupType.CLASSIC)
     assert refusals(plan)[group].message == f"group {group} is a share group, not a classic group"
 
 
 def test_offsets_are_deleted_by_the_topic(cluster: Cluster, topic: str, group: str) -> None:
     start(cluster, group, topic, 3, 4)
     one = [TopicPartition(topic, 0)]
-    plan = group_resets.plan_delete_offsets(cluster, group, one)
+    plan = group_resets.plan_delete_offsets(cluster, {group: one})
     assert plan.steps == ()
     assert refusals(plan)[topic].hint == "Delete its offsets in all partitions of the topic."
     both = [*one, TopicPartition(topic, 1)]
-    done(group_resets.plan_delete_offsets(cluster, group, both), cluster)
+    done(group_resets.plan_delete_offsets(cluster, {group: both}), cluster)
     assert held(cluster, group) == {}
 
 
@@ -84,7 +84,7 @@ def test_a_partition_of_which_nothing_was_read(cluster: Cluster, topic: str, gro
     start(cluster, group, topic, 3)
     assert held(cluster, group) == {f"{topic}:0": 3, f"{topic}:1": None}
     both = [TopicPartition(topic, number) for number in range(2)]
-    plan = group_resets.plan_delete_offsets(cluster, group, both)
+    plan = group_resets.plan_delete_offsets(cluster, {group: both})
     assert plan.refused.ok, plan.refused.failures
     done(plan, cluster)
     assert held(cluster, group) == {}
@@ -93,7 +93,7 @@ def test_a_partition_of_which_nothing_was_read(cluster: Cluster, topic: str, gro
 def test_a_group_with_members_is_refused(cluster: Cluster, topic: str, group: str) -> None:
     with members.share(cluster, group, topic):
         plan = group_resets.plan_reset(
-            cluster, group, ResetTo(ResetTarget.EARLIEST), [TopicPartition(topic, 0)]
+            cluster, {group: [TopicPartition(topic, 0)]}, ResetTo(ResetTarget.EARLIEST)
         )
         assert refusals(plan)[group].name == "NON_EMPTY_GROUP"
     wait_for("it has left", lambda: described(cluster, group).state == "Empty")
@@ -101,7 +101,7 @@ def test_a_group_with_members_is_refused(cluster: Cluster, topic: str, group: st
 
 def test_the_broker_refuses_too(cluster: Cluster, topic: str, group: str) -> None:
     start(cluster, group, topic, 3, 4)
-    plan = group_resets.plan_reset(cluster, group, ResetTo(ResetTarget.LATEST))
+    plan = group_resets.plan_reset(cluster, {group: None}, ResetTo(ResetTarget.LATEST))
     with members.share(cluster, group, topic):
         try:
             failures = {why.name for why in apply(plan, cluster).failures.values()}

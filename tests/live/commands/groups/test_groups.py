@@ -225,7 +225,7 @@ def test_the_undo_command(
 def test_the_undo_of_a_share_group(kafka: Program, cluster: Cluster, topic: str) -> None:
     group = f"share-{uuid4().hex[:8]}"
     start = {TopicPartition(topic, 0): 3, TopicPartition(topic, 1): 4}
-    done(group_resets.plan_offsets(cluster, group, start, GroupType.SHARE), cluster)
+    done(group_resets.plan_offsets(cluster, {group: start}, GroupType.SHARE), cluster)
     run = kafka.ok("delete-group", group, "--yes")
     back = f"reset-offsets {group} --type share --offset {topic}:0=3,1=4"
     assert f"undo: {back}" in run.stderr

@@ -69,7 +69,7 @@ def test_share_groups_on_kafka_3_9(old_cluster: Cluster) -> None:
     name = f"share-{uuid4().hex[:8]}"
     topic = make_topic(old_cluster, f"t-{name}")
     wanted = {TopicPartition(topic, 0): 0}
-    plan = group_resets.plan_offsets(old_cluster, name, wanted, GroupType.SHARE)
+    plan = group_resets.plan_offsets(old_cluster, {name: wanted}, GroupType.SHARE)
     with pytest.raises(
         ShellError, match=r"does not support AlterShareGroupOffsets, which requires Kafka 4\.1"
     ):
@@ -81,9 +81,12 @@ def test_resets_on_kafka_3_9(old_cluster: Cluster, old_sandbox: Sandbox) -> None
     name = f"old-{uuid4().hex[:8]}"
     filled(old_sandbox, old_cluster, name)
     commit(old_cluster, name, name, 3, 6)
-    done(group_resets.plan_reset(old_cluster, name, ResetTo(ResetTarget.SHIFT, 1)), old_cluster)
+    done(
+        group_resets.plan_reset(old_cluster, {name: None}, ResetTo(ResetTarget.SHIFT, 1)),
+        old_cluster,
+    )
     assert held(old_cluster, name) == {f"{name}:0": 4, f"{name}:1": 7}
     one = [TopicPartition(name, 0)]
-    done(group_resets.plan_delete_offsets(old_cluster, name, one), old_cluster)
+    done(group_resets.plan_delete_offsets(old_cluster, {name: one}), old_cluster)
     assert held(old_cluster, name) == {f"{name}:1": 7}
     forget(old_cluster, name)
