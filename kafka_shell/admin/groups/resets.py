@@ -300,15 +300,12 @@ def _plan(cluster: Cluster, found: Mapping[str, _Found], unseen: NotChecked | No
     }
     steps = [step for name in moved for step in _steps(found[name], moved[name])]
     changed = [name for name, resets in moved.items() if resets]
-    warnings, notes, ahead = list[str](), list[str](), 0
-    for name in changed:
-        skipped, again = _moved_past(moved[name])
-        ahead += skipped
-        if skipped:
-            warnings.append(f"group {named(name)} will skip up to {counted(skipped, 'record')}")
-        warnings += found[name].warnings
-        if again:
-            notes.append(f"group {named(name)} will read up to {counted(again, 'record')} again")
+    past = {name: _moved_past(moved[name]) for name in changed}
+    ahead = {name: skipped for name, (skipped, _) in past.items() if skipped}
+    again = {name: back for name, (_, back) in past.items() if back}
+    skipped, read = (counted(sum(each.values()), "record") for each in (ahead, again))
+    warnings = [f"{_groups(ahead)} will skip up to {skipped}"] if ahead else []
+    warnings += [warning for name in changed for warning in found[name].warnings]
     warnings += groups.warnings(cluster, changed, "changing its offsets")
     if unseen is not None:
         warnings.append(f"{unseen.what} are not reset: {unseen.reason}")
@@ -324,10 +321,16 @@ def _plan(cluster: Cluster, found: Mapping[str, _Found], unseen: NotChecked | No
         ),
         advice=Advice(
             warnings=tuple(warnings),
-            notes=tuple(notes),
-            stakes=f"skips up to {counted(ahead, 'record')}" if ahead else "",
+            notes=(f"{_groups(again)} will read up to {read} again",) if again else (),
+            stakes=f"skips up to {skipped}" if ahead else "",
         ),
     )
+
+
+def _groups(names: Iterable[str]) -> str:
+    """`group a`, `5 groups (a, b, c and 2 more)`."""
+    known = [named(name) for name in names]
+    return f"group {known[0]}" if len(known) == 1 else f"{len(known):,} groups ({some(known, 3)})"
 
 
 def of_groups(refused: Mapping[str, Refused]) -> Results[Resource, Any]:

@@ -6,7 +6,6 @@ import csv
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC
-from functools import partial
 from typing import Any
 
 from kafka_shell.admin.groups import members as group_members
@@ -15,9 +14,8 @@ from kafka_shell.admin.groups.model import GroupType, ResetTarget, ResetTo
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.base.files import bad_file, read_csv
-from kafka_shell.base.plans import Advice, Change, Plan, Resource, merge_plans
+from kafka_shell.base.plans import Advice, Change, Plan, Resource
 from kafka_shell.base.results import Failure, Results
-from kafka_shell.base.structs import replace
 from kafka_shell.base.text import named
 from kafka_shell.base.units import counted, parse_time, to_path
 from kafka_shell.commands import select
@@ -27,9 +25,11 @@ from kafka_shell.context import Context
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation
 from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.failures import as_error
 from kafka_shell.wire.model import Partition
 
 Offsets = dict[TopicPartition, int]
+Refused = dict[Resource, Failure]
 
 
 Span = tuple[int, int] | None
@@ -68,9 +68,7 @@ _KAFKA_TARGETS: dict[str, Callable[[Any, int], tuple[str, int]]] = {
 def reset_offsets(invocation: Invocation, context: Context) -> Plan:
     """Reset the committed offsets of groups; asks for confirmation."""
     names = groups_to_change(invocation, context.cluster)
-    copied = _copied(invocation, context.cluster, names)
-    where = None if copied or invocation["offset"] else reset_target(invocation, context)
-    plan = merged({n: _plan(invocation, context, n, copied.get(n), where) for n in names})
+    plan = _plan(invocation, context, names)
     if invocation["export"]:
         changes = (*plan.changes, *plan.unchanged)
         written = write_offsets(invocation["export"], changes, several=len(names) > 1)
@@ -81,93 +79,99 @@ def reset_offsets(invocation: Invocation, context: Context) -> Plan:
 
 
 def _copied(
-    invocation: Invocation, cluster: Cluster, groups: Sequence[str]
+    invocation: Invocation, cluster: Cluster, names: Sequence[str]
 ) -> Mapping[str, Offsets]:
     """The offsets that each group gets from another one or from a file, if --to names one."""
     how, _, what = (invocation["to"] or "").partition(":")
     if how == "group" and what:
-        return dict.fromkeys(groups, _offsets_of_group(cluster, what, invocation.span("to")))
+        found = _offsets_of(cluster, [what], invocation.span("to"))
+        return dict.fromkeys(names, found[what])
     file = invocation["from-file"] or (what if how == "file" else "")
-    return read_offsets(file, groups) if file else {}
+    return read_offsets(file, names) if file else {}
 
 
-def _plan(
-    invocation: Invocation,
-    context: Context,
-    group: str,
-    copied: Offsets | None,
-    where: ResetTo | None,
-) -> Plan:
+def _plan(invocation: Invocation, context: Context, names: Sequence[str]) -> Plan:
     cluster, kind = context.cluster, GroupType(invocation["type"])
     if invocation["offset"]:
-        requested = _explicit_offsets(invocation)
-        return group_resets.plan_offsets(cluster, group, requested, kind, exact=True)
-    if copied is not None:
-        plan = _plan_copy(invocation, cluster, group, copied, kind)
-        whole = not invocation["topic"] and (invocation["to"] or "").startswith("group:")
-        return group_resets.with_hidden_offsets(cluster, plan) if whole else plan
-    assert where is not None
+        same = dict.fromkeys(names, _explicit_offsets(invocation))
+        return group_resets.plan_offsets(cluster, same, kind, exact=True)
+    if copied := _copied(invocation, cluster, names):
+        chosen = {name: _selected(invocation, offsets) for name, offsets in copied.items()}
+        plan = group_resets.plan_offsets(
+            cluster,
+            {name: {at: copied[name][at] for at in picked} for name, (picked, _) in chosen.items()},
+            kind,
+            may_lack=not invocation["topic"] and (invocation["to"] or "").startswith("group:"),
+        )
+        return _without(plan, chosen)
+    where = reset_target(invocation, context)
     if not invocation["topic"]:
-        plan = group_resets.plan_reset(cluster, group, where, kind=kind)
-        hint = "Name the partitions: --topic orders:0,1 or --topic orders"
-        plan = with_hint(plan, "NO_OFFSETS", hint)
+        plan = group_resets.plan_reset(cluster, dict.fromkeys(names), where, kind)
+        plan = with_hint(
+            plan, "NO_OFFSETS", "Name the partitions: --topic orders:0,1 or --topic orders"
+        )
     else:
-        chosen = _partitions_to_reset(invocation, context, group)
-        plan = group_resets.plan_reset(cluster, group, where, select.topic_partitions(chosen), kind)
-        plan.refused.failures.update(chosen.failures)
+        found = _partitions_to_reset(invocation, context, names)
+        wanted = {name: select.topic_partitions(each) for name, each in found.items()}
+        plan = group_resets.plan_reset(cluster, wanted, where, kind)
+        for each in found.values():
+            plan.refused.failures.update(each.failures)
     if where.to is not ResetTarget.TIME:
         return plan
     typed = next(filter(None, map(invocation.get, ("to", "to-datetime"))), "the time")
     return with_time(plan, typed, where.number, context)
 
 
+def _without(plan: Plan, chosen: Mapping[str, tuple[object, Refused]]) -> Plan:
+    """The plan, which also rejects what was selected of each group and does not exist."""
+    missing = group_resets.of_groups({name: refused for name, (_, refused) in chosen.items()})
+    plan.refused.failures.update(missing.failures)
+    return plan
+
+
 def _partitions_to_reset(
-    invocation: Invocation, context: Context, group: str
-) -> Results[Resource, Partition]:
-    """The partitions that --topic selects. A pattern selects only topics in which the group has
-    offsets, because it does not read others. If it has none, internal topics are left out."""
+    invocation: Invocation, context: Context, names: Sequence[str]
+) -> Mapping[str, Results[Resource, Partition]]:
+    """The partitions that --topic selects for each group. A pattern selects only topics in which
+    the group has offsets, because it does not read others. If it has none, internal topics are left
+    out."""
     cluster, words = context.cluster, [word for word, _ in invocation["topic"]]
     if not any(map(kinds.is_pattern, words)):
-        return select.partitions(invocation, cluster)
-    try:
-        topics = group_resets.topics_of(cluster, group)
-    except ShellError:  # it does not exist, or the plan is refused for the same reason
-        topics = frozenset()
+        return dict.fromkeys(names, select.partitions(invocation, cluster))
+    held = group_resets.committed_of(cluster, names)  # of others, the plan says why not
+    topics = {name: frozenset(at.topic for at in held.values.get(name, ())) for name in names}
+    found = {some: _among(invocation, context, some) for some in set(topics.values())}
+    return {name: found[topics[name]] for name in names}
+
+
+def _among(
+    invocation: Invocation, context: Context, topics: frozenset[str]
+) -> Results[Resource, Partition]:
     if not topics:
         return select.partitions_to_change(invocation, context)
-    for index, word in enumerate(words):
+    for index, (word, _) in enumerate(invocation["topic"]):
         for _, item in kinds.select([word], sorted(topics)).unmatched:
             if kinds.is_pattern(item):
                 hint = "Without a pattern, --topic also selects a topic without offsets."
                 raise _no_match(item, invocation.span("topic", index), hint)
-    return select.partitions(invocation, cluster, among=topics)
+    return select.partitions(invocation, context.cluster, among=topics)
 
 
-def _plan_copy(
-    invocation: Invocation, cluster: Cluster, group: str, offsets: Offsets, kind: GroupType
-) -> Plan:
-    """The plan that copies offsets of another group or a file, limited to --topic if given."""
-    chosen, refused = _selected(invocation, offsets)
-    copied = {each: offsets[each] for each in chosen}
-    plan = group_resets.plan_offsets(cluster, group, copied, kind)
-    plan.refused.failures.update(refused)
-    return plan
-
-
-def _offsets_of_group(cluster: Cluster, other: str, span: Span) -> Offsets:
-    try:
-        return group_resets.offsets_of(cluster, other)
-    except ShellError as error:
-        error.span = error.span or span
-        raise
+def _offsets_of(cluster: Cluster, names: Sequence[str], span: Span) -> Mapping[str, Offsets]:
+    found = group_resets.offsets_of(cluster, names)
+    for why in found.failures.values():
+        error = as_error(why)
+        error.span = span
+        raise error
+    return found.values
 
 
 def _selected(
     invocation: Invocation, offsets: Collection[TopicPartition]
-) -> tuple[list[TopicPartition], dict[Resource, Failure]]:
+) -> tuple[list[TopicPartition], Refused]:
     """The partitions that --topic selects (default: all), and a failure for each missing one."""
     chosen: dict[TopicPartition, None] = {}
-    refused: dict[Resource, Failure] = {}
+    refused: Refused = {}
     by_topic: dict[str, dict[int, TopicPartition]] = {}
     for each in sorted(offsets):
         by_topic.setdefault(each.topic, {})[each.partition] = each
@@ -254,13 +258,11 @@ def _bad_offset(message: str, span: Span) -> UsageError:
 
 def delete_offsets(invocation: Invocation, context: Context) -> Plan:
     """Delete committed offsets of groups; asks for confirmation."""
-    cluster, plans = context.cluster, dict[str, Plan]()
-    for group in groups_to_change(invocation, cluster):
-        offsets = _offsets_of_group(cluster, group, invocation.span("groups"))
-        chosen, refused = _selected(invocation, offsets)
-        plans[group] = group_resets.plan_delete_offsets(cluster, group, chosen)
-        plans[group].refused.failures.update(refused)
-    return merged(plans)
+    names = groups_to_change(invocation, context.cluster)
+    offsets = _offsets_of(context.cluster, names, invocation.span("groups"))
+    chosen = {name: _selected(invocation, offsets[name]) for name in names}
+    wanted = {name: picked for name, (picked, _) in chosen.items()}
+    return _without(group_resets.plan_delete_offsets(context.cluster, wanted), chosen)
 
 
 # Read and write offsets as CSV files of kafka-consumer-groups: topic,partition,offset.
@@ -344,22 +346,4 @@ def remove_members(invocation: Invocation, context: Context) -> Plan:
     cluster, reason = context.cluster, invocation["reason"] or ""
     chosen = {"members": invocation["member"], "instances": invocation["instance"]}
     names = groups_to_change(invocation, cluster)
-    return merged(
-        {name: group_members.plan_remove(cluster, name, reason=reason, **chosen) for name in names}
-    )
-
-
-def merged(plans: Mapping[str, Plan]) -> Plan:
-    """One plan of those of each group. Of several groups, each refusal names its group."""
-    if len(plans) == 1:
-        return next(iter(plans.values()))
-    return merge_plans(
-        [replace(plan, refused=plan.refused.keyed(partial(_of_group, group)))
-         for group, plan in plans.items()]
-    )  # fmt: skip
-
-
-def _of_group(group: str, about: Resource) -> Resource:
-    if about.name == group:
-        return about
-    return Resource(about.kind, f"{about.name} of group {named(group)}")
+    return group_members.plan_remove(cluster, names, reason=reason, **chosen)

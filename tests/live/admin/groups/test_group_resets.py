@@ -37,6 +37,29 @@ def targets(plan: Plan) -> list[tuple[object, object]]:
     return [(change.before, change.after) for change in plan.changes]
 
 
+def test_many_groups_are_read_in_as_many_rounds_as_one(
+    cluster: Cluster, topic: str, group: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = [f"{group}.{number}" for number in range(5)]
+    for name in (group, *others):
+        commit(cluster, name, topic, 4, 5)
+    rounds: list[int] = []
+    send_all = Cluster.send_all
+    monkeypatch.setattr(
+        Cluster, "send_all", lambda cluster, calls: rounds.append(1) or send_all(cluster, calls)
+    )
+    counts = []
+    for names in ([group], [group, *others]):
+        rounds.clear()
+        plan = group_resets.plan_reset(cluster, dict.fromkeys(names), ResetTo(ResetTarget.EARLIEST))
+        assert len(plan.steps) == len(names)
+        wanted = {name: [TopicPartition(topic, 0)] for name in names}
+        assert len(group_resets.plan_delete_offsets(cluster, wanted).steps) == len(names)
+        counts.append(len(rounds))
+    forget(cluster, *others)
+    assert counts[0] == counts[1], counts
+
+
 @pytest.mark.parametrize(
     ("where", "wanted"),
     [

@@ -57,6 +57,8 @@ def test_a_pattern_that_matches_nothing_is_an_error(kafka: Program, stem: str) -
 def test_one_plan_resets_two_of_three(kafka: Program, cluster: Cluster, stem: str) -> None:
     dry = kafka.ok("reset-offsets", f"{stem}-*", "--to", "earliest", "--dry-run")
     assert dry.stdout.count(" -> 0") == 4 and f"{stem}x" not in dry.stdout
+    read = f"note: 2 groups ({stem}-a, {stem}-b) will read up to 18 records again"
+    assert read in dry.stdout + dry.stderr, str(dry)
     kafka.ok("reset-offsets", f"{stem}-*", "--to", "earliest", "--yes")
     offsets = [held(cluster, stem + ending) for ending in ("-a", "-b", "x")]
     assert offsets == [[0, 0], [0, 0], [3, 6]]
