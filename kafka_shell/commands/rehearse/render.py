@@ -44,11 +44,11 @@ class Rehearsal(Struct, frozen=True):
 
     @property
     def exit_status(self) -> int:
-        """0 if all lines succeeded, 1 if any failed, else 4: some are unknown."""
+        """0 if all lines succeeded, 1 if any failed, else 4: something is unknown."""
         statuses = {line.status for line in self.lines}
         if FAILED in statuses:
             return Status.FAILED
-        return Status.UNKNOWN if UNKNOWN in statuses else Status.OK
+        return Status.UNKNOWN if UNKNOWN in statuses or self.diff.unread else Status.OK
 
 
 class KnownLimit(Struct, frozen=True):

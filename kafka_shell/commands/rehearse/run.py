@@ -130,8 +130,9 @@ def _on_twin(
             context.report,
             keep_going=invocation["keep-going"],
         )
-        settle(twin.cluster)
+        moving = settle(twin.cluster)
         found = difference(before, state_of(twin.cluster), placed_by(done, before))
+        found = replace(found, unread={**found.unread, **moving})
         if context.ask is not None and not invocation["keep"]:  # the user may rehearse again
             with suppress(OSError, ShellError):  # the rehearsal is over
                 prepare(root, original)
@@ -168,6 +169,7 @@ def on_twin(
         clock=context.clock,
         ask=lambda question, *, secret=False: _DUMMY if secret else "yes",
         run_line=context.run_line,
+        run_file=context.run_file,
         script=ScriptState(from_stdin=True),
         resources=Resources(),
     )
@@ -219,6 +221,7 @@ class _Rehearsal:
         keep_going: bool,
     ) -> None:
         self.lines: list[RehearsedLine] = []
+        self._twin = twin
         self.context = replace(twin, run_file=self._run_file)
         self._refusals = refusals
         self._reading = reading
@@ -269,9 +272,18 @@ class _Rehearsal:
         return (FAILED, f"requires {right}") if certain else (UNKNOWN, f"may require {right}")
 
     def _run_file(
-        self, path: Path, context: Context, *, keep_going: bool = False, generated: bool = False
+        self,
+        path: Path,
+        context: Context,
+        *,
+        keep_going: bool = False,
+        generated: bool = False,
+        check: bool = False,
     ) -> Status:
         """The lines of a file that the script runs with `source`."""
+        if check:
+            assert self._twin.run_file is not None
+            return self._twin.run_file(path, context, generated=generated, check=True)
         status = Status.OK
         files = context.script.files
         if path.resolve() in files:

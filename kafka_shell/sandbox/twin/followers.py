@@ -19,6 +19,7 @@ from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.stalls import waits_for
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure
+from kafka_shell.base.units import counted
 from kafka_shell.base.waits import LOCAL_POLL_S
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import connect, controller_of
@@ -48,8 +49,10 @@ def following(sandbox: Sandbox, epochs: Mapping[int, int]) -> Iterator[None]:
         thread.join()
 
 
-def settle(cluster: Cluster) -> None:
-    """Wait until all reassignments on a twin are complete that can be; 20 s at most."""
+def settle(cluster: Cluster) -> Mapping[str, Failure]:
+    """Wait until all reassignments on a twin are complete that can be. Returns that some are not,
+    after 20 s."""
+    left = 0
     for _ in cluster.attempts(_SETTLE_S):
         moving = under_way(cluster).values
         found = scan(cluster, sorted({each.topic for each in moving}))
@@ -59,8 +62,11 @@ def settle(cluster: Cluster) -> None:
             for each in found.topic(name).partitions
         }
         running = {broker.id for broker in found.brokers}
-        if all(waits_for(move, leaders.get(e), running) is not None for e, move in moving.items()):
-            return
+        left = sum(waits_for(move, leaders.get(e), running) is None for e, move in moving.items())
+        if not left:
+            return {}
+    why = f"{counted(left, 'reassignment')} did not end on the twin within {_SETTLE_S:.0f} s"
+    return {"partition reassignments": Failure("deadline", why)}
 
 
 def _follow(sandbox: Sandbox, epochs: Mapping[int, int], ended: threading.Event) -> None:

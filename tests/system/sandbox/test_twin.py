@@ -28,6 +28,7 @@ from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.process import find_all
 from kafka_shell.sandbox.security import TWIN_USER
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.twin import followers
 from kafka_shell.sandbox.twin.build import (
     _new,
     broker_epochs,
@@ -167,19 +168,23 @@ def test_many_partitions_move_with_few_requests(
     with (
         running_twin(tmp_path / "second", original, no_report) as second,
         connect_to_twin(second) as cluster,
-        following(second, broker_epochs(original)),
     ):
-        for times, replicas in enumerate([(1, 2), (2, 3), (3, 1)], 1):
-            plan = plan_move(cluster, dict.fromkeys(many, replicas))
-            done(plan.followed(follow=None), cluster)
-            settle(cluster)
-            there = {replicas}
-            wait_for(
-                f"move {times} ends",
-                lambda there=there: places(cluster, "twin.many") == there,
-                60,
-            )
-            assert under_way(cluster).values == {}
+        with following(second, broker_epochs(original)):
+            for times, replicas in enumerate([(1, 2), (2, 3), (3, 1)], 1):
+                plan = plan_move(cluster, dict.fromkeys(many, replicas))
+                done(plan.followed(follow=None), cluster)
+                assert settle(cluster) == {}
+                there = {replicas}
+                wait_for(
+                    f"move {times} ends",
+                    lambda there=there: places(cluster, "twin.many") == there,
+                    60,
+                )
+                assert under_way(cluster).values == {}
+        done(plan_move(cluster, dict.fromkeys(many, (1, 2))).followed(follow=None), cluster)
+        monkeypatch.setattr(followers, "_SETTLE_S", 0.2)
+        (why,) = settle(cluster).values()
+        assert why.message == f"{MANY} reassignments did not end on the twin within 0 s"
     assert sent and max(sent) <= len(stands)
 
 
