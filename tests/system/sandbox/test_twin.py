@@ -184,7 +184,7 @@ def test_many_partitions_move_with_few_requests(
         done(plan_move(cluster, dict.fromkeys(many, (1, 2))).followed(follow=None), cluster)
         monkeypatch.setattr(followers, "_SETTLE_S", 0.2)
         (why,) = settle(cluster).values()
-        assert why.message == f"{MANY} reassignments did not end on the twin within 0 s"
+        assert why.message == f"{MANY:,} reassignments did not end on the twin within 0 s"
     assert sent and max(sent) <= len(stands)
 
 
