@@ -22,12 +22,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, EqualTo, Filter, InputPartition
-
+from kafka_shell.audit import require_spark
 from kafka_shell.audit.table import Table, arrow_schema
 from kafka_shell.audit.tasks import ReadTask, Target, from_json, to_json
 from kafka_shell.base.errors import ShellError, did_you_mean
 from kafka_shell.base.structs import replace
+
+try:
+    from pyspark.sql.datasource import DataSource, DataSourceReader, EqualTo, Filter, InputPartition
+except ImportError:
+    require_spark()
+    raise
 
 FORMAT = "kafka_sh"
 EVERYTHING = "*"
