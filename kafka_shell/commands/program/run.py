@@ -18,7 +18,6 @@ from kafka_shell.language.command import LONGEST_WAIT_MS, Invocation
 from kafka_shell.output import theme as themes
 from kafka_shell.output.terminal import draw
 from kafka_shell.run.watch import watch as run
-from kafka_shell.sandbox import session
 
 
 def connect(invocation: Invocation, context: Context) -> str:
@@ -30,6 +29,8 @@ def connect(invocation: Invocation, context: Context) -> str:
     }
     where, environ = invocation["where"], context.environ
     if where == "sandbox" and where not in settings.profile_names(context.paths.config_file):
+        from kafka_shell.sandbox import session  # of an extra
+
         flags |= session.reach(environ)
         environ = connection_options.without_connection(environ)
     elif where is not None:
