@@ -168,7 +168,7 @@ def test_a_script_on_standard_input_is_no_answer(
     script.write_text(f"delete-topic {topic}\ny\n")
     child = pexpect.spawn(
         "/bin/sh",
-        ["-c", f"{sys.executable} -m kafka_shell --profile confirm < {script}; echo ended $?"],
+        ["-c", f"cat {script} | {sys.executable} -m kafka_shell --profile confirm; echo ended $?"],
         env=kafka.environment(), encoding="utf-8", timeout=20,
     )  # fmt: skip
     child.expect("ended 2")

@@ -24,7 +24,7 @@ def list_groups(invocation: Invocation, context: Context) -> object:
     types = [GroupType(each) for each in invocation["type"]]
     found = read.list_groups(context.cluster, invocation["state"], types)
     words, known = invocation["groups"], list(found.values)
-    names = kinds.select(words or ("*",), known).names
+    names = kinds.select(words, known).names if words else known
     listing = Listing([found[name] for name in names], long=invocation["long"])
     if found.failures:  # of brokers that did not respond, and may have the groups that are named
         return Results({Resource("group"): listing}, by_resource(found).failures)

@@ -139,7 +139,7 @@ def test_control_characters_do_not_reach_a_table(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--from yesterday", "--from must be an offset, a time"),
+        ("--from tomorrow", "--from must be an offset, a time"),
         ("--where total", "invalid condition 'total'"),
         ("--grep (?=a)", "invalid regular expression"),
         ("--count --follow", "--follow cannot be used with --count"),

@@ -52,7 +52,7 @@ def test_a_default_warns_of_the_topics_that_inherit_it(three: Cluster, name: str
     names = [make_topic(three, f"{name}.{n}", factor=3) for n in range(5)]
     own = make_topic(three, f"{name}.own", factor=3, configs=((KEY, "1"),))
     plan = advise(config_changes.plan_alter(three, {DEFAULT: [set_(KEY, "3")]}), three)
-    (said,) = [each for each in plan.advice.warnings if f"{KEY}=3" in each]
+    (said,) = [each for each in plan.advice.warnings if f"{KEY}=3, 3 replicas" in each]
     assert own not in said
     assert " topics (" in said and " more)" in said and ANY_DOWN in said
     assert any(each.endswith(f" inherit {KEY}") for each in plan.advice.warnings)
