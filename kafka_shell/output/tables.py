@@ -9,6 +9,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from kafka_shell.base.plans import Secret
+from kafka_shell.base.structs import replace
 from kafka_shell.output.text import Role, Text, cut, cut_start, hang, text, wrap
 
 Cell = Text | str | int | None
@@ -215,8 +216,6 @@ def _broken(heading: str, room: int) -> list[str]:
 def _narrowed(column: Column, *, first: bool) -> Column:
     """The column with what identifies a row wrapped, because a name cut short may be that of
     another row; and other text cut."""
-    from kafka_shell.base.structs import replace
-
     if column.role == "name":
         return replace(column, overflow="wrap", least=max(column.least, NAME))
     return replace(column, overflow="wrap" if first else "cut")

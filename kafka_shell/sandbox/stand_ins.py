@@ -17,6 +17,7 @@ from uuid import uuid4
 
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Secret
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.jars import Report
@@ -78,7 +79,6 @@ def add(sandbox: Sandbox, report: Report) -> None:
 
 def connection(sandbox: Sandbox, port: int | None) -> ConnectionConfig:
     """Return the connection to a port of the real node: of its broker, or of its controller."""
-    from kafka_shell.base.plans import Secret
     from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 
     config = ConnectionConfig(parse_addresses(f"127.0.0.1:{port}"))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from kafka_shell.base.errors import ShellError
+from kafka_shell.base.structs import replace
 from kafka_shell.base.text import escape
 from kafka_shell.wire import frames
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, LimitTime
@@ -149,7 +150,6 @@ def _foreign(probe: _Probe) -> ShellError | None:
 
 def _names(probe: _Probe) -> ShellError | None:
     """The error with the host names of a trusted certificate."""
-    from kafka_shell.base.structs import replace
     from kafka_shell.wire.tls import make_context, wrong_names
 
     context = make_context(replace(probe.config.tls, check_hostname=False))

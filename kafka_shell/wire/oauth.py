@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Secret
+from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quoted
 from kafka_shell.base.units import to_path
 from kafka_shell.wire import http
@@ -97,7 +98,6 @@ def _opener(oauth: OAuth, config: ConnectionConfig) -> OpenerDirector:
     another server, and trusts the CAs of the properties. Raises ShellError for an unsafe URL."""
     from urllib.parse import urlsplit
 
-    from kafka_shell.base.structs import replace
     from kafka_shell.wire.tls import make_context
 
     try:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.plans import Secret
+from kafka_shell.base.text import masked
 
 _TIMEOUT_S = 60.0  # a password manager may ask its user first
 
@@ -65,8 +66,6 @@ class PasswordSource(Struct, frozen=True):
         return lines[0]
 
     def _failed(self, how: str, message: str) -> ShellError:
-        from kafka_shell.base.text import masked
-
         detail = f": {masked(message, '***')}" if message else ""
         return ShellError(
             f"{self.where}: password-command {how}{detail}",
@@ -88,8 +87,6 @@ class PasswordSource(Struct, frozen=True):
         try:
             password: str | None = keyring.get_password(self.keyring, username)
         except Exception as error:  # each backend has its own exceptions
-            from kafka_shell.base.text import masked
-
             raise ShellError(
                 f"{self.where}: the keyring cannot be read: {masked(str(error), '***')}",
                 hint="Unlock it, or check it with: keyring diagnose",
