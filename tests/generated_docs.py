@@ -120,10 +120,10 @@ def apis_page(registry: Sequence[Command] = REGISTRY) -> str:
         "", "## Permissions of each command", "",
         "The most that a command may require, with all its options. Without a permission that only"
         " a plan reads, the plan says `not checked`; without DESCRIBE, lists do not show the"
-        " resource. CREATE may be on the cluster instead of the topic. Configs of groups require"
-        " DESCRIBE_CONFIGS or ALTER_CONFIGS on the group. Records without a transactional ID"
-        " require no permission on one. Owners of delegation tokens require none;"
-        " others require CREATE_TOKENS and DESCRIBE_TOKENS on the user.", "",
+        " resource, which is all that some commands require of topics. CREATE may be on the cluster"
+        " instead of the topic. Configs of groups require DESCRIBE_CONFIGS or ALTER_CONFIGS on the"
+        " group. Owners of delegation tokens require no permission; others require CREATE_TOKENS"
+        " and DESCRIBE_TOKENS on the user.", "",
         f"| command | {' | '.join(apis.RESOURCES)} |", "|---|" + "---|" * len(apis.RESOURCES),
         *(f"| `{command.name}` | {' | '.join(apis.permissions(command))} |"
           for command in registry if command.needs_cluster),

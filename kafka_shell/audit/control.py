@@ -47,6 +47,7 @@ from kafka_shell.admin.acls.change import DeleteAcls
 from kafka_shell.admin.acls.lost_access import losses
 from kafka_shell.admin.acls.model import AclBinding, AclPermission, AclResourceType
 from kafka_shell.admin.topics.model import OF_OTHER_SYSTEMS
+from kafka_shell.audit.model import RISKS
 from kafka_shell.audit.query import check
 from kafka_shell.base import units
 from kafka_shell.base.errors import ShellError, UsageError
@@ -158,7 +159,6 @@ FAMILIES = {
     "X": "drift",
     "D": "log",
 }
-RISKS = ("safe", "disruptive", "irreversible")
 OPINION = "opinion"
 _FOLDER = Path(__file__).parent / "controls"
 _LINE = re.compile(r"--\s?(?:(?P<key>[a-z]+):)?\s*(?P<value>.*)")

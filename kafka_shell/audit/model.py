@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 SEVERITIES = ("critical", "high", "medium", "low")
+RISKS = ("safe", "disruptive", "irreversible")  # of a remedy
 
 
 class AuditFinding(Struct, frozen=True):

@@ -7,10 +7,11 @@ from collections.abc import Container, Mapping, Sequence
 from datetime import date
 
 from kafka_shell.audit.collection import Collection, mentioned
-from kafka_shell.audit.control import RISKS, Control, finding_name
+from kafka_shell.audit.control import Control, finding_name
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.evaluate import EvaluationProgress, evaluate, in_order
 from kafka_shell.audit.model import (
+    RISKS,
     SEVERITIES,
     AuditFinding,
     AuditReport,

@@ -217,7 +217,7 @@ def locked(
     on_wait: Callable[[], None] = lambda: None,
     shared: bool = False,
 ) -> Iterator[None]:
-    """Hold the lock of a file, which is created, until the end of the block or process.
+    """Hold the exclusive (or `shared`) lock of a file, which is created, until the block ends.
     If another process holds it, calls `on_wait`, or raises BlockingIOError if not `wait`. Only who
     holds it may remove the file: who waited for it locks the new one."""
     import fcntl

@@ -199,23 +199,23 @@ _DAYS = {"today": 0, "yesterday": 1}  # days ago
 
 
 def _dated(text: str, now: int, zone: tzinfo | None) -> str:
-    """The text with a date instead of `today` and `yesterday`, and midnight if it has no hour."""
+    """The text with a date instead of `today` and `yesterday`, at midnight if it has no hour."""
     from datetime import datetime, timedelta
 
-    day, _, clock = text.partition(" ")
-    if day not in _DAYS:
+    day, blank, clock = text.partition(" ")
+    if day not in _DAYS or (blank and not clock):
         return text
     date = datetime.fromtimestamp(now / 1000, zone).date() - timedelta(days=_DAYS[day])
-    return f"{date}T{(clock or '0:00').zfill(5)}"
+    return f"{date}T{'0' if clock[1:2] == ':' else ''}{clock or '00:00'}"
 
 
-def odd_hour(text: str, time: int) -> str:
+def odd_hour(text: str, time: int, now: int) -> str:
     """A note on a typed time without a zone in an hour that local time skips or repeats; else
-    empty. `time` is what it was parsed to."""
+    empty. `time` is what it was parsed to, `now`."""
     from datetime import datetime
 
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(_dated(text, now, None))
         odd = moment.tzinfo is None and moment.timestamp() != moment.replace(fold=1).timestamp()
     except (ValueError, OverflowError, OSError):
         return ""

@@ -43,8 +43,6 @@ def future_warning(time: int, now: int, meaning: str) -> str:
 
 
 K = TypeVar("K")
-
-
 V = TypeVar("V")
 
 
@@ -71,8 +69,9 @@ def with_time(plan: Plan, text: str, time: int, context: Context) -> Plan:
     if not plan.steps:
         return plan
     meaning = "latest is used if there are no records that late"
-    warning = future_warning(time, int(context.clock() * 1000), meaning)
-    note = odd_hour(text, time) or f"{text} is {format_time(time)}"
+    now = int(context.clock() * 1000)
+    warning = future_warning(time, now, meaning)
+    note = odd_hour(text, time, now) or f"{text} is {format_time(time)}"
     return plan.advised(Advice(warnings=tuple(filter(None, [warning])), notes=(note,)))
 
 

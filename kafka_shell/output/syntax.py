@@ -11,7 +11,7 @@ from pygments.token import Error
 from kafka_shell.output.theme import Depth, Theme, parse_style, sgr
 
 _lexer = lru_cache(get_lexer_by_name)
-# Characters: lexing more would take seconds. The time for XML can grow with the square of them.
+# In characters: lexing more would take seconds. For XML, it may take time quadratic in the length.
 MOST = 500_000
 _MOST_XML = 4_000
 

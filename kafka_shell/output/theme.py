@@ -227,8 +227,11 @@ def load(name: str, *, user: Path | None = None) -> Theme:
             return read_theme(path)
     if name.startswith(PYGMENTS) and _is_pygments_style(name.removeprefix(PYGMENTS)):
         return _of_pygments(name)
-    files = [info.name for info in available(user=user)]
-    names = pygments_themes() if name.startswith(PYGMENTS) else files
+    names = (
+        pygments_themes()
+        if name.startswith(PYGMENTS)
+        else [info.name for info in available(user=user)]
+    )
     near = near_miss(name, names)
     raise ShellError(
         f"unknown theme '{name}'" + (f"; did you mean {near}?" if near else ""),
@@ -306,12 +309,12 @@ def read_theme(path: Path) -> Theme:
     """Read a theme file. Raises ShellError with the file, the line and what was expected."""
     source, data = read_toml(path)
     tables = {name: data[name] for name in _TABLES if isinstance(data.get(name), dict)}
+    own = path.parent != shipped_folder("themes")
     for table, values in (("", data), *tables.items()):
         for key, value in values.items():
             problem = _problem(table, key, value)
-            own = path.parent != shipped_folder("themes")
-            named = own and not (table or problem) and key == "style" and bool(value)
-            if named and not _is_pygments_style(value):
+            style = value if own and not problem and (table, key) == ("", "style") else ""
+            if style and not _is_pygments_style(style):
                 problem = f"unknown style of Pygments {value!r}"
             if problem:
                 raise bad_file(path, problem, line=toml_line(source, table, key))

@@ -55,12 +55,13 @@ def run_text(text: str, context: Context, *, origin: str = "", keep_going: bool 
 
 def check_text(text: str, context: Context, *, origin: str) -> Status:
     """Parse a line of a script without running it."""
+    noted = len(context.script.notes)
     try:
         _parts(text, context)
     except ShellError as error:
         return report_error(error, context, text=text, origin=origin)
     finally:
-        context.script.notes.clear()
+        del context.script.notes[noted:]
     return Status.OK
 
 

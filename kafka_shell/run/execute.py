@@ -310,7 +310,8 @@ def _check_unchanged(plan: Plan, cluster: Any) -> Plan:
     for old, new in zip(plan.changes, current.changes, strict=True):
         if old != new:
             field = f" {old.field}" if old.field else ""
-            was, now = (change_values(change)[0] or "not set" for change in (old, new))
+            both = replace(old, before=old.replaced, after=new.replaced)
+            was, now = (value or "not set" for value in change_values(both))
             raise ShellError(
                 f"{old.resource}{field} changed while waiting for confirmation:"
                 f" was {was}, is {now} (nothing was changed)",

@@ -40,12 +40,12 @@ def run_script(
     others, and the highest status is returned. Errors contain `name` and the line number. `exit`
     ends the script and those that run it.
     """
-    if check or (stream.seekable() and not keep_going):
-        begin = 0 if check else stream.tell()
-        status = _check(stream, context, name)
-        if status and not check:
+    if check:
+        return _check(stream, context, name)
+    if stream.seekable() and not keep_going:
+        begin = stream.tell()
+        if status := _check(stream, context, name):
             context.err.write(f"no line of {name} was run\n")
-        if status or check:
             return status
         stream.seek(begin)
     worst, failed, ran = Status.OK, 0, 0
@@ -59,6 +59,7 @@ def run_script(
             if stops(status, context) or (status and not keep_going):
                 break
     except _Unreadable as error:
+        error.hint += " This line and the following ones were not run."
         return max(worst, report_error(error, context, origin=error.place))
     if keep_going and failed:
         context.err.write(f"{failed:,} of {counted(ran, 'line')} of {name} failed\n")
@@ -126,7 +127,7 @@ def _decoded(stream: BinaryIO, name: str) -> Iterator[str]:
         if len(raw) > MAX_LINE_BYTES:
             raise _Unreadable(
                 f"line is longer than {MAX_LINE_BYTES >> 20} MiB",
-                hint="Check that this is a script. This line and the following ones were not run.",
+                hint="Check that this is a script.",
                 code="long-line",
                 place=f"{name}:{number}",
             )
@@ -135,7 +136,7 @@ def _decoded(stream: BinaryIO, name: str) -> Iterator[str]:
         except UnicodeDecodeError as error:
             raise _Unreadable(
                 f"line is not UTF-8: invalid byte {error.start + 1}",
-                hint="Save the script as UTF-8. This line and the following ones were not run.",
+                hint="Save the script as UTF-8.",
                 code="not-utf-8",
                 place=f"{name}:{number}",
             ) from None

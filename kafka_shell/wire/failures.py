@@ -89,7 +89,8 @@ def failure(
     shown = text or (quoted(remote) if remote else default)
     if about and not mentions(text or remote or default, about):
         # The resource is the subject of `the topic already exists`.
-        subject = rf"the (topic or partition|{about.partition(' ')[0]}) (?=(already|does|has|is) )"
+        kind = re.escape(about.partition(" ")[0])
+        subject = rf"the (topic or partition|{kind}) (?=(already|does|has|is) )"
         named, count = re.subn(f"^{subject}", lambda _: f"{about} ", shown)
         shown = named if count else f"{about}: {shown}"
     return requiring(Failure(error_name(code), shown, code, hint, see), requires)

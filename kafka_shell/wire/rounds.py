@@ -32,7 +32,8 @@ def ask_in_rounds(
     for round_ in cluster.attempts(seconds):
         try:
             again = {*ask(left, found)}
-            # In later rounds a leader that refuses has just stopped: the metadata is new.
+            # In later rounds, a refused connection means that the leader has just stopped: the
+            # metadata was read again.
             gone = ("unknown-broker", "refused" if round_ else "")
             again |= {each for each, why in found.failures.items() if why.name in gone}
             again -= found.values.keys()

@@ -23,3 +23,7 @@ def test_every_api_of_a_broker_has_a_command_or_a_reason(sandbox: Sandbox) -> No
 def test_a_reason_is_given_only_for_what_no_command_speaks() -> None:
     both = set(apis.EXCLUDED) & (set(apis.commands_by_api(REGISTRY)) | set(apis.COMMON))
     assert not both, "commands speak these by now"
+
+
+def test_permissions_are_known_for_every_api_that_a_command_declares() -> None:
+    assert set(apis.commands_by_api(REGISTRY)) - set(apis.PERMISSIONS) == apis.WITHOUT_PERMISSION

@@ -45,10 +45,10 @@ EXCLUDED = {
     88: _MEMBERS,
 }
 
-# What an authorizer checks for each API: OPERATION resource type. APIs that are not listed require
-# no permission, or one of the owner of a delegation token.
+# The operations that an authorizer checks for each API. Metadata (3) stands for what every command
+# needs; FindCoordinator (10) requires what the request after it requires.
 PERMISSIONS = {
-    0: ("WRITE topic", "WRITE transactional ID"),
+    0: ("WRITE topic",),
     1: ("READ topic",),
     2: ("DESCRIBE topic",),
     3: ("DESCRIBE topic",),
@@ -95,12 +95,16 @@ PERMISSIONS = {
     91: ("READ topic", "READ group"),
     92: ("READ topic", "DELETE group"),
 }
+# For everybody, or the owner of a delegation token.
+WITHOUT_PERMISSION = {38, 39, 40, 41, 60}
 RESOURCES = ("cluster", "topic", "group", "transactional ID")
 
 
 def permissions(command: Command) -> list[str]:
     """The operations that a command may require on each of RESOURCES: `DESCRIBE, READ`."""
-    keys = (*command.apis, *((3,) if command.needs_cluster else ()))
+    keys = {3, *command.apis}
+    if 0 in keys:
+        keys.discard(22)  # records are written without a transactional ID
     required = {each for key in keys for each in PERMISSIONS.get(key, ())}
     pairs = sorted((of, operation) for operation, _, of in (r.partition(" ") for r in required))
     return [

@@ -102,6 +102,7 @@ def by_cause(findings: Sequence[Finding]) -> list[Finding]:
     """The findings that follow from no other one, with a count of what follows from each."""
     critical = [f for f in findings if f.severity is Severity.CRITICAL and not f.cause]
     causes = {finding.check: finding for finding in reversed(critical)}
+    # Without a finding about the quorum itself, its loss follows from the brokers that are down.
     if QUORUM not in causes and any(f.check == "controllers" and f.cause for f in findings):
         findings = [replace(f, cause=BROKERS) if f.cause == QUORUM else f for f in findings]
     return [

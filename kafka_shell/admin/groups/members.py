@@ -221,7 +221,7 @@ def plan_remove(
     reason: str = "",
 ) -> Plan:
     """Remove members from groups (API key 13): these, by ID or group.instance.id, or all. Unknown
-    members are refused, as are share and streams groups, whose members cannot be removed."""
+    members are rejected, as are share and streams groups, whose members cannot be removed."""
     found = groups.describe(cluster, names)
     steps, refused = [], {}
     for name in names:

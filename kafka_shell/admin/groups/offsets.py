@@ -69,9 +69,7 @@ Offsets = dict[TopicPartition, Committed]
 def committed(cluster: Cluster, kinds: Mapping[str, GroupType]) -> Results[str, Offsets]:
     """The offsets of groups of these types by partition, sorted; empty if a group does not exist.
     All coordinators are asked at once."""
-    wanted = {
-        name: [SHARED if kind is GroupType.SHARE else COMMITTED] for name, kind in kinds.items()
-    }
+    wanted = {name: [_api(kind)] for name, kind in kinds.items()}
     found: Results[str, Offsets] = Results()
     for name, response in ask(cluster, wanted).items() if wanted else ():
         offsets = of_responses(kinds[name], response)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -26,7 +26,12 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.text import named
 from kafka_shell.base.units import counted, format_time, some
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.error_codes import GROUP_SUBSCRIBED_TO_TOPIC, INVALID_REQUEST, NON_EMPTY_GROUP
+from kafka_shell.wire.error_codes import (
+    GROUP_ID_NOT_FOUND,
+    GROUP_SUBSCRIBED_TO_TOPIC,
+    INVALID_REQUEST,
+    NON_EMPTY_GROUP,
+)
 from kafka_shell.wire.failures import failure
 
 _SHOWN = 5  # members that a message names
@@ -45,21 +50,21 @@ def plan_reset(
     """Reset the offsets of groups in these partitions, or in all with committed offsets (API key 8;
     of share groups 91).
 
-    A group is refused if it has members, or if it does not exist and no partitions are given; with
+    A group is rejected if it has members, or if it does not exist and no partitions are given; with
     partitions it is created with this `kind`. Offsets outside of the range of a partition become
     its first or end offset, as in Kafka's tool. Without partitions, warns if offsets may be hidden.
     """
     found = _read(cluster, wanted, kind, may_be_missing=lambda name: wanted[name] is not None)
-    everywhere = [name for name in found if wanted[name] is None]
+    everywhere = [name for name, each in found.items() if each.fit and wanted[name] is None]
     unseen = hidden(cluster) if everywhere else None
     for name in everywhere:
-        if found[name].why is None and not found[name].now:
+        if not found[name].now:
             hint = "Name the partitions whose offsets to set."
             found[name].why = replace(_no_offsets(name, unseen), hint=hint)
     requested = {
         name: list(dict.fromkeys(group.now if wanted[name] is None else wanted[name] or ()))
         for name, group in found.items()
-        if group.why is None
+        if group.fit
     }
     distinct = list(dict.fromkeys(chain.from_iterable(requested.values())))
     spans = ranges(cluster, distinct)
@@ -84,7 +89,7 @@ def plan_offsets(
     exact: bool = False,
     may_lack: bool = False,
 ) -> Plan:
-    """Set the offsets of groups to these; None deletes one (API keys 8, 47). Refused as in
+    """Set the offsets of groups to these; None deletes one (API keys 8, 47). Rejected as in
     `plan_reset`.
 
     `exact` also sets offsets outside of the range of the partition, to restore previous ones. With
@@ -103,12 +108,13 @@ def plan_offsets(
                 group.refused[each.resource] = spans.failures[each]
             else:
                 group.resets.append(put(each, before, offset, spans[each]))
+    may_lack = may_lack and any(group.fit for group in found.values())
     return _plan(cluster, found, hidden(cluster) if may_lack else None)
 
 
 def plan_delete_offsets(cluster: Cluster, wanted: Mapping[str, Partitions]) -> Plan:
     """Delete offsets of groups (API key 47; of share groups 92). Topics that members are subscribed
-    to are refused."""
+    to are rejected."""
     found = _read(cluster, wanted, may_be_active=True)
     for name, group in found.items():
         for partition in dict.fromkeys(wanted[name]):
@@ -145,13 +151,18 @@ class _Found(Struct):
     refused: Refused = field(default_factory=dict)
 
     @property
+    def fit(self) -> bool:
+        """Whether it is not rejected as a whole."""
+        return self.why is None
+
+    @property
     def refusals(self) -> Refused:
         return {Resource("group", self.name): self.why} if self.why else self.refused
 
 
 def _read(
     cluster: Cluster,
-    names: Iterable[str],
+    names: Collection[str],
     kind: GroupType = GroupType.UNKNOWN,
     *,
     may_be_missing: Callable[[str], bool] = lambda name: False,
@@ -166,7 +177,7 @@ def _read(
             group = described[name]
             unfit = _unfit(group, kind, may_be_active)
             found[name] = _Found(name, group.type, why=unfit, members=group.members)
-        elif why.name != "GROUP_ID_NOT_FOUND" or not may_be_missing(name):
+        elif why.code != GROUP_ID_NOT_FOUND or not may_be_missing(name):
             found[name] = _Found(name, kind, why=why)
         else:
             near = f" ({why.hint})" if why.hint else ""
@@ -174,7 +185,7 @@ def _read(
             made = GroupType.CLASSIC if kind is GroupType.UNKNOWN else kind
             found[name] = _Found(name, made, warnings=(warning,))
     there = {name: group.kind for name, group in found.items() if name in described.values}
-    now = committed(cluster, {name: of for name, of in there.items() if found[name].why is None})
+    now = committed(cluster, {name: kind for name, kind in there.items() if found[name].fit})
     for name, offsets in now.values.items():
         found[name].now = offsets
     for name, why in now.failures.items():
@@ -296,7 +307,7 @@ def _plan(cluster: Cluster, found: Mapping[str, _Found], unseen: NotChecked | No
     moved = {
         name: tuple(reset for reset in group.resets if reset.before != reset.after)
         for name, group in found.items()
-        if group.why is None
+        if group.fit
     }
     steps = [step for name in moved for step in _steps(found[name], moved[name])]
     changed = [name for name, resets in moved.items() if resets]
@@ -307,7 +318,7 @@ def _plan(cluster: Cluster, found: Mapping[str, _Found], unseen: NotChecked | No
     warnings = [f"{_groups(ahead)} will skip up to {skipped}"] if ahead else []
     warnings += [warning for name in changed for warning in found[name].warnings]
     warnings += groups.warnings(cluster, changed, "changing its offsets")
-    if unseen is not None:
+    if unseen is not None and moved:
         warnings.append(f"{unseen.what} are not reset: {unseen.reason}")
     return Plan(
         Effect.DESTROY,
@@ -338,7 +349,7 @@ def of_groups(refused: Mapping[str, Refused]) -> Results[Resource, Any]:
     found: Refused = {}
     for name, of_group in refused.items():
         for about, why in of_group.items():
-            if len(refused) > 1 and about.name != name:
+            if len(refused) > 1 and about.kind != "group":
                 about = Resource(about.kind, f"{about.name} of group {named(name)}")
             found[about] = why
     return Results({}, found)

@@ -96,7 +96,8 @@ class OffsetsStep(Struct, BaseStep, frozen=True):
         return tuple(offset_change(self.group, reset, self.type) for reset in self.resets)
 
     def reread(self, cluster: Cluster) -> Self:
-        found = read_again(committed(cluster, {self.group: self.type}), "the offsets of group")
+        about = f"the offsets of group {named(self.group)}"
+        found = read_again(committed(cluster, {self.group: self.type}), about)
         now = found[self.group]
         offsets = {partition: current.offset for partition, current in now.items()}
         return replace(

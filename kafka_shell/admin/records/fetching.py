@@ -145,8 +145,7 @@ class PartitionState:
         self.queue: deque[Chunk] = deque()
         self.turn = 0  # of its last response with records
         self.retry_at = 0.0
-        self.troubled_since: float | None = None
-        self.why: Failure | None = None  # of the last trouble
+        self.trouble: tuple[float, Failure] | None = None  # since when, and the last of it
 
     @property
     def complete(self) -> bool:
@@ -346,7 +345,7 @@ class Fetching:
         if deadline is not None and until >= deadline:
             for where, state in list(self._active.items()):
                 late = Failure("deadline", f"partition {where}: deadline exceeded")
-                self._fail(where, state.why or late)
+                self._fail(where, state.trouble[1] if state.trouble else late)
             return
         time.sleep(max(0.0, min(until - time.monotonic(), _PAUSE_S)))
 
@@ -399,7 +398,7 @@ class Fetching:
             self.fail(where, error)
             return
         if after > start:
-            state.next, state.turn, state.troubled_since = after, self._turn, None
+            state.next, state.turn, state.trouble = after, self._turn, None
             aborted = tuple(
                 (each.producer_id, each.first_offset) for each in row.aborted_transactions or ()
             )
@@ -409,7 +408,7 @@ class Fetching:
             return
         last = row.last_stable_offset if self._committed else row.high_watermark
         if self._follow and start >= last:
-            state.turn, state.troubled_since = self._turn, None
+            state.turn, state.trouble = self._turn, None
         elif start >= last:  # a new leader has no high watermark yet, or records are lost
             why = f"partition {where} ends at offset {last:,} now, before {state.end:,}"
             self._trouble(where, Failure("incomplete", why))
@@ -464,7 +463,8 @@ class Fetching:
         if state is None:
             return
         now = time.monotonic()
-        since = state.troubled_since = now if state.troubled_since is None else state.troubled_since
+        since = state.trouble[0] if state.trouble else now
+        state.trouble = (since, why)
         if self._follow and now - since > PATIENCE_S and where not in self._warned:
             self._warned.add(where)
             self._warn(f"{why.message}; still trying")
@@ -473,7 +473,7 @@ class Fetching:
         if not passing or not (self._follow or now - since < patience):
             self._fail(where, why)
             return
-        state.leader, state.retry_at, state.why = None, now + _PAUSE_S, why
+        state.leader, state.retry_at = None, now + _PAUSE_S
 
     def _fail(self, where: TopicPartition, why: Failure) -> None:
         self.failures[where] = why

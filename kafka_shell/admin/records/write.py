@@ -259,8 +259,10 @@ class Writer:
         """Send the first batch of each partition. Returns whether one is to be sent again."""
         if self._throttled is not None:
             wait_out(self._cluster, self._throttled)
-            if self._cluster.has_time(0):
-                self._throttled = None
+            self._throttled = None
+            if not self._cluster.has_time(0):
+                self._end(left, THROTTLED, ended)
+                return False
         heads = {partition: batches[0] for partition, batches in left.items()}
         again = self._find_leaders(heads)
         groups = self._by_leader(heads)
@@ -346,8 +348,7 @@ class Writer:
         for batch in batches:
             batch.maybe = True  # also if Ctrl-C ends it
         try:
-            late = self._throttled is not None
-            responses = [THROTTLED for _ in calls] if late else self._cluster.send_all(calls)
+            responses = self._cluster.send_all(calls)
         except ShellError as error:  # no broker can be reached, perhaps after it was sent
             return [as_failure(error)] * len(calls)
         for batch, maybe in zip(batches, before, strict=True):
@@ -441,6 +442,12 @@ class Writer:
                 if partition in self._sequences:
                     self._forget_sequence(partition)
                 self._give_up(partition, batches, ended)
+
+    def _end(self, left: _Left, why: Failure, ended: list[Written]) -> None:
+        """End all partitions, for the same reason."""
+        for partition, batches in left.items():
+            batches[0].why = why
+            self._give_up(partition, batches, ended)
 
     def _give_up(self, partition: int, batches: deque[Batch], ended: list[Written]) -> None:
         """End a partition whose first batch was not written, or perhaps written."""

@@ -42,7 +42,7 @@ def describe(
         found.failures.update(partitions.failures)
         return _ask(cluster, _by_broker(partitions.values, broker, found), found)
 
-    # Another leader changes nothing for one broker.
+    # If one broker is named, another leader is not asked.
     return ask_in_rounds(cluster, wanted, ask, LEADERS_S if broker is None else 0.0)
 
 

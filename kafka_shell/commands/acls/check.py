@@ -23,8 +23,6 @@ from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.wire import metadata_scan
 
-# -- check -----------------------------------------------------------------------------------------
-
 
 def check_acl(invocation: Invocation, context: Context) -> AccessCheck:
     """Whether a principal is allowed each operation, by the rules of Kafka's authorizer."""

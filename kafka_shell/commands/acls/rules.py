@@ -377,7 +377,5 @@ def _operations(words: Mapping[str, object]) -> Iterable[str]:
 
 
 RULE = in_view("principals", _of_rule)
-
-
 ACL_RULE = _Rule("acl-rule", RULE, "RULE")
 ACL_OPERATION = _Operations("operation", metavar="OPERATIONS")

@@ -1,4 +1,4 @@
-"""Commands that list, alter and check ACLs (KIP-11, 290)."""
+"""The command that lists ACLs (KIP-11, 290)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ from kafka_shell.commands.acls.options import (
 from kafka_shell.commands.acls.rules import Target
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
-
-# -- list ------------------------------------------------------------------------------------------
 
 
 def list_acls(invocation: Invocation, context: Context) -> Sequence[AclBinding] | NoRows:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Option
 
-# Measurements of one cluster, each since the one before.
-
 TOPICS, GROUPS, BROKERS = VIEWS = ("topics", "groups", "brokers")
 
 

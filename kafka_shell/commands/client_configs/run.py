@@ -126,9 +126,6 @@ def _raw(key: str, text: str) -> str:
         return text
 
 
-# -- alter -----------------------------------------------------------------------------------------
-
-
 def with_acl_commands(plan: Plan) -> Plan:
     """The plan; if it creates the two topics, with a warning that gives the ACLs clients need."""
     if not plan.advice.confirm:

@@ -6,8 +6,6 @@ from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
 from kafka_shell.view.match import LIMIT
 
-# Completion of features and their levels.
-
 
 def offer_features(found: CompletionRequest, known: Catalog) -> Candidates:
     """Return the features with their levels, or the supported levels of a feature."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kafka_shell.admin.cluster import features, quorum
-from kafka_shell.admin.cluster import read as brokers
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.model import (
     ApiSupport,
@@ -11,7 +10,6 @@ from kafka_shell.admin.cluster.model import (
     ClusterMetadata,
     Quorum,
 )
-from kafka_shell.admin.cluster.read import brokers as known_brokers
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.plans import Resource
 from kafka_shell.base.results import Failure, Results
@@ -61,9 +59,9 @@ def describe_broker(
     invocation: Invocation, context: Context
 ) -> Results[Resource, BrokerDescription]:
     """The selected brokers, including fenced, absent and unresponsive ones."""
-    known = known_brokers(context.cluster)
+    known = cluster_reads.brokers(context.cluster)
     chosen = select.brokers_among(invocation, known.by_id)
-    found = brokers.describe(known, map(int, chosen))
+    found = cluster_reads.describe(known, map(int, chosen))
     failures: dict[Resource, Failure] = {
         Resource(what, f"of broker {each.broker.id}"): failure
         for each in found

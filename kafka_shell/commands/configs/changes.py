@@ -17,8 +17,6 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.language.kinds import split
 from kafka_shell.wire.connection import Cluster
 
-# -- alter -----------------------------------------------------------------------------------------
-
 
 def alter_configs(invocation: Invocation, context: Context) -> Plan:
     """Set, delete, append to and subtract from configs."""

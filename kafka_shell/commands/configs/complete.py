@@ -15,11 +15,6 @@ from kafka_shell.language.kinds import is_pattern
 from kafka_shell.view.candidates import Candidate, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView, ConfigDoc, Key
 
-# -- the kinds -------------------------------------------------------------------------------------
-
-
-# Completion of config keys and values, and the resource that they belong to.
-
 _LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 

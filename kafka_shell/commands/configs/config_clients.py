@@ -334,7 +334,7 @@ def keys_of(entity: QuotaEntity) -> tuple[str, ...]:
     return tuple(KEYS) if has_dynamic(entity) else ()
 
 
-# -- describe --------------------------------------------------------------------------------------
+# -- dynamic client configs ------------------------------------------------------------------------
 
 
 def _dynamic_lines(

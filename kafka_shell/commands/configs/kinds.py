@@ -174,14 +174,8 @@ def config_pairs(text: str) -> tuple[tuple[str, str], ...]:
 
 # Shorthands of kafka-configs: --user NAME is --entity-type users --entity-name NAME.
 NAMED = {"user": "users", "client": "clients", "ip": "ips"}
-
-
 DEFAULTS = {f"{kind}-defaults": plural for kind, plural in NAMED.items()}
-
-
 TYPES = {"users": "user", "clients": "client_id", "ips": "ip"}
-
-
 _LITERAL_DEFAULT = "<default>"
 
 

@@ -33,8 +33,6 @@ SUBJECT_OPTIONS = (
            "A client metrics subscription; may be repeated.", many=True),
 )  # fmt: skip
 
-# -- list ------------------------------------------------------------------------------------------
-
 LISTED = {"client-metrics": ResourceType.CLIENT_METRICS, "group": ResourceType.GROUP}
 _PAIR = "{} a list config; may be repeated."
 

@@ -30,23 +30,11 @@ from kafka_shell.wire.model import Partition
 
 Offsets = dict[TopicPartition, int]
 Refused = dict[Resource, Failure]
-
-
 Span = tuple[int, int] | None
-
-
 _WORDS = ("earliest", "latest", "current")
-
-
 _SHIFT = re.compile(r"[+-][0-9]{1,18}")
-
-
 _NONE = "none"
-
-
 _PAIR = re.compile(r"([0-9]{1,9})=([0-9]{1,18}|none)")
-
-
 _FORMS = "earliest, latest, current, 1200, +10, -10, 2026-01-31T10:00, -1h, group:g or file:f.csv"
 
 
@@ -123,7 +111,7 @@ def _plan(invocation: Invocation, context: Context, names: Sequence[str]) -> Pla
 
 
 def _without(plan: Plan, chosen: Mapping[str, tuple[object, Refused]]) -> Plan:
-    """The plan, which also rejects what was selected of each group and does not exist."""
+    """The plan, with a rejection for each selected partition that has no offset."""
     missing = group_resets.of_groups({name: refused for name, (_, refused) in chosen.items()})
     plan.refused.failures.update(missing.failures)
     return plan
@@ -138,7 +126,7 @@ def _partitions_to_reset(
     cluster, words = context.cluster, [word for word, _ in invocation["topic"]]
     if not any(map(kinds.is_pattern, words)):
         return dict.fromkeys(names, select.partitions(invocation, cluster))
-    held = group_resets.committed_of(cluster, names)  # of others, the plan says why not
+    held = group_resets.committed_of(cluster, names)  # the plan rejects the others
     topics = {name: frozenset(at.topic for at in held.values.get(name, ())) for name in names}
     found = {some: _among(invocation, context, some) for some in set(topics.values())}
     return {name: found[topics[name]] for name in names}
@@ -268,15 +256,13 @@ def delete_offsets(invocation: Invocation, context: Context) -> Plan:
 # Read and write offsets as CSV files of kafka-consumer-groups: topic,partition,offset.
 
 _MAX_OFFSET = (1 << 63) - 1
-
-
 _MAX_PARTITION = (1 << 31) - 1
 
 
 def write_offsets(file: str, changes: Iterable[Change], *, several: bool) -> int:
-    """Write the new offset of each partition to a new file, and return how many these are; with a
-    group column for `several` groups. Raises ShellError; also if the file exists: it may be the
-    only record of earlier offsets."""
+    """Write the new offset of each partition to a new file, and return their number. With `several`
+    groups, each row begins with the group. Raises ShellError, also if the file exists: it may be
+    the only record of earlier offsets."""
     rows = [
         (*([change.resource.name] if several else []), topic, int(partition), change.after)
         for change in changes

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_shell.admin.activity.model import GroupActivity, Sample
-from kafka_shell.admin.activity.sample import group_rates
+from kafka_shell.admin.activity.sample import group_rates, lag_changes, of_groups
 from kafka_shell.admin.groups import offsets as group_offsets
 from kafka_shell.admin.groups.model import Group, GroupKey, GroupOffset, GroupTotals
 from kafka_shell.admin.groups.read import describe_listed
@@ -17,8 +17,6 @@ from kafka_shell.base.structs import replace
 from kafka_shell.commands.groups.run import by_resource, selected_groups
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
-
-# -- describe --------------------------------------------------------------------------------------
 
 
 def describe_group(invocation: Invocation, context: Context) -> Results[Resource, object] | NoRows:
@@ -134,11 +132,8 @@ def with_changes(
     groups: Results[GroupKey, Group], names: Sequence[str], previous: dict[str, Any] | None
 ) -> Results[GroupKey, Group]:
     """The groups with the change of the lag in each partition, in a repeated command."""
-    from kafka_shell.admin.activity.sample import lag_changes
-
     if previous is None:
         return groups
-
     changes = lag_changes(*_samples(groups, names, previous))
     return groups.map(
         lambda group: replace(
@@ -156,8 +151,6 @@ def _samples(
     groups: Results[GroupKey, Group], names: Sequence[str], previous: dict[str, Any] | None
 ) -> tuple[Sample | None, Sample]:
     """The sample of the last run, if it is repeated, and that of this one."""
-    from kafka_shell.admin.activity.sample import of_groups
-
     sample, key = of_groups(groups), " ".join(("lag", *names))
     if previous is None:
         return None, sample

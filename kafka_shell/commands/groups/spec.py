@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Effect
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import INTEGER, format_duration, parse_duration
+from kafka_shell.commands import by_name
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Option, Short
 from kafka_shell.language.kinds import CandidateSource, Kind
-
-if TYPE_CHECKING:
-    from kafka_shell.language.cursor import CompletionRequest
-    from kafka_shell.view.candidates import Candidates, Catalog
-    from kafka_shell.view.view import ClusterView, Key, TopicsOf
 
 # No API lists the types and states. Which states a group can have depends on its type.
 TYPES = ("classic", "consumer", "share", "streams")
@@ -37,58 +30,12 @@ def _view(name: str, help: str) -> Option:
     return Option(name, kinds.FLAG, help, excludes=others)
 
 
-# Completion of offsets to reset, and of the partitions of a group.
-
-_TARGETS = {
-    "earliest": "the first offset",
-    "latest": "the end of the log",
-    "current": "the committed offsets",
-    "+10": "10 offsets forward",
-    "-10": "10 offsets back",
-    "group:": "the offsets of another group",
-    "file:": "the offsets of a CSV file",
-}
-
-
-def _target_candidates(found: CompletionRequest, known: Catalog) -> Candidates:
-    """Return where to reset to; after `group:` the groups, after `file:` the files."""
-    head, colon, rest = found.prefix.partition(":")
-    if colon and head in ("group", "file"):
-        inner = known.names("groups", rest) if head == "group" else known.files(rest)
-        offered = (replace(each, text=f"{head}:{each.text}") for each in inner.offered)
-        return replace(inner, offered=tuple(offered))
-    return known.times(found.prefix, _TARGETS)
-
-
-def _groups(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
-    return ("groups",) if found.prefix.startswith("group:") else ()
-
-
-def _partition_candidates(found: CompletionRequest, known: Catalog) -> Candidates:
-    """Return partitions, or the topics in which the group of the line has offsets; if these are
-    unknown, all topics."""
-    if found.part == "partition":
-        return known.partitions(found.key, found.prefix)
-    group = _group(found)
-    topics = known.view.group_topics.get(group) if group else None
-    offered = known.topics(found.prefix, topics.value) if topics else None
-    return offered if offered and offered.offered else known.topics(found.prefix)
-
-
-def _group(found: CompletionRequest) -> TopicsOf | None:
-    from kafka_shell.view.view import TopicsOf
-
-    names = [*found.words.get("groups", ()), *found.words.get("group", ())]
-    return TopicsOf(names[0]) if len(names) == 1 and not kinds.is_pattern(names[0]) else None
-
-
-def _topics(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
-    group = _group(found)
-    return ("topics", group) if group else ("topics",)
-
-
-TARGETS = CandidateSource(_target_candidates, _groups)
-PARTITIONS = CandidateSource(_partition_candidates, _topics)
+TARGETS = CandidateSource(
+    by_name("groups.complete:offer_targets"), by_name("groups.complete:needs_of_targets")
+)
+PARTITIONS = CandidateSource(
+    by_name("groups.complete:offer_partitions"), by_name("groups.complete:needs_of_partitions")
+)
 
 
 def _read_age(text: str) -> int:

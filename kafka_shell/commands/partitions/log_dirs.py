@@ -24,14 +24,8 @@ from kafka_shell.wire.metadata_scan import MetadataScan, scan
 
 Rows = Results[Resource, tuple[object, ...]]
 Replica = tuple[int, str, int]
-
-
 """Broker, topic and partition."""
-
-
 Key = Callable[[int, str, int], tuple[int | None, str | None, int | None]]
-
-
 """Of a replica, what its row stands for: None is all brokers, topics or partitions."""
 
 

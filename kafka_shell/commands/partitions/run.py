@@ -17,8 +17,6 @@ from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.wire.model import Partition
 
-# -- read ------------------------------------------------------------------------------------------
-
 
 def list_reassignments(
     invocation: Invocation, context: Context

@@ -105,7 +105,7 @@ def _since(invocation: Invocation, context: Context) -> float | None:
             span=invocation.span("since"),
             text=invocation.text,
         ) from None
-    if note := units.odd_hour(text, time):
+    if note := units.odd_hour(text, time, now):
         context.note(note)
     return time / 1000
 

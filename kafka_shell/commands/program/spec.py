@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kafka_shell.base.command_results import FORMATS
 from kafka_shell.base.plans import Effect
 from kafka_shell.commands import by_name
@@ -19,9 +17,6 @@ from kafka_shell.language.command import (
     Short,
 )
 from kafka_shell.language.kinds import CandidateSource, Kind
-
-if TYPE_CHECKING:
-    pass
 
 SETTINGS = {
     setting.name: setting

@@ -10,8 +10,6 @@ from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView
 
-# Completion of quota keys and values, and the documentation of keys.
-
 # key -> summary, documentation, sample values
 _CANDIDATE_KEYS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "producer_byte_rate": (

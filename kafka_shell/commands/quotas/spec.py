@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kafka_shell.base.plans import Effect
 from kafka_shell.commands import by_name
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Option, Short
 from kafka_shell.language.kinds import CandidateSource
-
-if TYPE_CHECKING:
-    pass
 
 QUOTAS = CandidateSource(
     by_name("quotas.complete:offer"),

@@ -55,10 +55,11 @@ def position(invocation: Invocation, name: str, context: Context) -> Position | 
     if text in ("earliest", "latest"):
         return Position(time=EARLIEST if text == "earliest" else LATEST)
     try:
-        offset, time = offset_or_time(text, int(context.clock() * 1000))
+        now = int(context.clock() * 1000)
+        offset, time = offset_or_time(text, now)
         if time is None:
             return Position(offset)
-        if note := odd_hour(text, time):
+        if note := odd_hour(text, time, now):
             context.note(note)
         return Position(time=time)
     except ShellError:

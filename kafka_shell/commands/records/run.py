@@ -73,8 +73,9 @@ def _time(text: str, context: Context) -> int:
 
 def _to_time(text: str, context: Context) -> int:
     """A time in milliseconds since the epoch, relative ones from now; never negative."""
-    time = parse_time(text, now=int(context.clock() * 1000))
-    if note := odd_hour(text, time):
+    now = int(context.clock() * 1000)
+    time = parse_time(text, now=now)
+    if note := odd_hour(text, time, now):
         context.note(note)
     return max(0, time)
 

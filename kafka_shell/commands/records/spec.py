@@ -19,9 +19,6 @@ OFFSETS_BY_NAME = {
 }
 LATEST = "latest"
 _PARTITIONS = "Partitions: orders:0,3-5  orders  svc-*"
-_TO = Kind("text", CandidateSource(lambda found, known: known.times(found.prefix, {LATEST: ""})))
-
-# How records are decoded and filtered: formats, the schema registry, conditions.
 
 FORMATS = (
     "auto", "json", "string", "hex", "base64", "int32", "int64", "double",
@@ -41,9 +38,9 @@ ISOLATION_LEVELS = ("read_uncommitted", READ_COMMITTED)
 
 STARTS = Kind(
     "text",
-    CandidateSource(lambda found, known: known.times(found.prefix, {"earliest": "", "latest": ""})),
+    CandidateSource(lambda found, known: known.times(found.prefix, {"earliest": "", LATEST: ""})),
 )
-ENDS = Kind("text", CandidateSource(lambda found, known: known.times(found.prefix, {"latest": ""})))
+ENDS = Kind("text", CandidateSource(lambda found, known: known.times(found.prefix, {LATEST: ""})))
 
 
 class _Header(kinds.Pair):
@@ -112,7 +109,7 @@ COMMANDS: tuple[Command, ...] = (
                      option="--topic"),
         ),
         options=(
-            Option("--to", _TO,
+            Option("--to", ENDS,
                    "Delete records before an offset, a time (2026-01-31T10:00, -7d) or latest.",
                    metavar="OFFSET|TIME|latest"),
             Option("--offset-json-file", kinds.FILE,

@@ -34,8 +34,9 @@ from kafka_shell.base.results import Failure, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.commands.rehearse.rights import ON_CLUSTER, ON_TOPICS, Rights
-from kafka_shell.commands.state.model import ASSIGNMENT, CONFIG_KINDS, KINDS, SHAPE, Fields, State
+from kafka_shell.commands.state.model import ASSIGNMENT, CONFIG_KINDS, SHAPE, Fields, State
 from kafka_shell.commands.state.read import StateRequest, read_state
+from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.language.kinds import select
 from kafka_shell.sandbox.cluster import attach, in_use_by_others
 from kafka_shell.sandbox.state import Sandbox

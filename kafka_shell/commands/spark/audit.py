@@ -9,9 +9,9 @@ from datetime import date
 from kafka_shell.admin.acls import read
 from kafka_shell.audit import control, drift, findings, history, policy, report, run
 from kafka_shell.audit.collection import Collection, unread_tables
-from kafka_shell.audit.control import RISKS, AclRemovals, Control, acl_removal, resources_outside
+from kafka_shell.audit.control import AclRemovals, Control, acl_removal, resources_outside
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.model import AuditFinding, AuditReport
+from kafka_shell.audit.model import RISKS, AuditFinding, AuditReport
 from kafka_shell.audit.policy import DRIFT, STATE, Policy
 from kafka_shell.audit.run import with_state
 from kafka_shell.audit.select_controls import select_controls
@@ -27,7 +27,7 @@ from kafka_shell.commands.spark.sources import collected, collection_of, wait_fo
 from kafka_shell.commands.spark.spec import FAIL_ON, SAMPLED
 from kafka_shell.commands.state.compare import StateSource, compare_sources, this_cluster
 from kafka_shell.commands.state.load import is_state_file, load
-from kafka_shell.commands.state.model import KINDS
+from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import parse

@@ -1,9 +1,8 @@
-"""Commands that use Spark: its server, and queries, comparisons and snapshots of the tables."""
+"""Commands that use Spark: queries, snapshots and comparisons of tables, and tests of controls."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
 from typing import Any
 
 from kafka_shell.audit import (
@@ -12,12 +11,9 @@ from kafka_shell.audit import (
     control_tests,
     drift,
     history,
-    jvm,
     policy,
     query,
-    require_spark,
     run,
-    server,
     trends,
 )
 from kafka_shell.audit.collection import STATUS, Collection, mentioned
@@ -27,7 +23,6 @@ from kafka_shell.audit.model import (
     ControlTests,
     Drift,
     FindingHistory,
-    SparkServer,
     Trend,
 )
 from kafka_shell.audit.select_controls import select_controls
@@ -42,7 +37,6 @@ from kafka_shell.commands.spark.sources import (
     collected,
     collection_of,
     engine_of,
-    folder_of,
     sampling_of,
     targets_of,
     wait_for_import,
@@ -52,7 +46,7 @@ from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.settings import development_profiles
 
-# -- spark sql, spark tables -----------------------------------------------------------------------
+# -- spark sql -----------------------------------------------------------------------
 
 
 def sql(invocation: Invocation, context: Context) -> Rows[Mapping[str, Any]] | NoRows:
@@ -191,37 +185,3 @@ def test_controls(invocation: Invocation, context: Context) -> ControlTests:
     count = sum(map(len, tests.values()))
     engine.run("testing controls", judge, lambda: (min(len(done), count - 1), count))
     return ControlTests(tuple(done))
-
-
-def start(invocation: Invocation, context: Context) -> SparkServer:
-    """Start the server; the state of the one that runs, if there is one."""
-    context.refuse_dry_run("spark start")
-    require_spark()
-    jvm.spark_java()
-    folder = folder_of(context)
-    if server.running(folder) is None:
-        idle = invocation["idle"] or server.IDLE_S * 1000
-        try:
-            with closing(server.start(folder, max(1, idle // 1000))) as starting:
-                for _ in starting:
-                    context.report("starting Spark", 0, None)
-        finally:
-            context.report("starting Spark", 1, 1)
-    return status(invocation, context)
-
-
-def stop(invocation: Invocation, context: Context) -> SparkServer:
-    """Stop the server."""
-    context.refuse_dry_run("spark stop")
-    server.stop(folder_of(context))
-    return status(invocation, context)
-
-
-def status(invocation: Invocation, context: Context) -> SparkServer:
-    """Whether the server runs, and until when."""
-    folder = folder_of(context)
-    found = server.running(folder)
-    if found is None:
-        return SparkServer("stopped")
-    until = int((server.last_used(folder) + found.idle_s) * 1000)
-    return SparkServer("running", found.address, found.pid, found.started_at, until)

@@ -1,17 +1,18 @@
-"""Commands that list the tables and controls of audits, without Spark."""
+"""Commands that need no Spark here: tables and controls of audits, and the Spark server."""
 
 from __future__ import annotations
 
-from kafka_shell.audit import (
-    control,
-    describe,
-)
+from contextlib import closing
+from pathlib import Path
+
+from kafka_shell.audit import control, describe, jvm, require_spark, server
 from kafka_shell.audit.describe import columns_of, tables_of
 from kafka_shell.audit.model import (
     AuditColumn,
     AuditControl,
     AuditTable,
     ExplainedControl,
+    SparkServer,
 )
 from kafka_shell.audit.select_controls import select_controls
 from kafka_shell.base.errors import UsageError
@@ -42,3 +43,45 @@ def controls(
     found = describe.controls_of(chosen)
     one = len(found) == 1 and [word.upper() for word in words] == [found[0].control]
     return describe.explained(found[0], chosen[0].sql) if one else found
+
+
+# -- server ----------------------------------------------------------------------------------------
+
+
+def folder_of(context: Context) -> Path:
+    """The folder with the state of the server."""
+    return context.paths.state / "spark-server"
+
+
+def start(invocation: Invocation, context: Context) -> SparkServer:
+    """Start the server; the state of the one that runs, if there is one."""
+    context.refuse_dry_run("spark start")
+    require_spark()
+    jvm.spark_java()
+    folder = folder_of(context)
+    if server.running(folder) is None:
+        idle = invocation["idle"] or server.IDLE_S * 1000
+        try:
+            with closing(server.start(folder, max(1, idle // 1000))) as starting:
+                for _ in starting:
+                    context.report("starting Spark", 0, None)
+        finally:
+            context.report("starting Spark", 1, 1)
+    return status(invocation, context)
+
+
+def stop(invocation: Invocation, context: Context) -> SparkServer:
+    """Stop the server."""
+    context.refuse_dry_run("spark stop")
+    server.stop(folder_of(context))
+    return status(invocation, context)
+
+
+def status(invocation: Invocation, context: Context) -> SparkServer:
+    """Whether the server runs, and until when."""
+    folder = folder_of(context)
+    found = server.running(folder)
+    if found is None:
+        return SparkServer("stopped")
+    until = int((server.last_used(folder) + found.idle_s) * 1000)
+    return SparkServer("running", found.address, found.pid, found.started_at, until)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from pathlib import Path
 
 from kafka_shell.audit import collection, drift, require_spark, server, targets
 from kafka_shell.audit.collection import Collection
@@ -16,6 +15,7 @@ from kafka_shell.audit.spark_target import SparkTarget
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.tasks import PLACES, SAMPLING, Sampling, Target
 from kafka_shell.base.errors import UsageError
+from kafka_shell.commands.spark.run import folder_of
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 
@@ -154,8 +154,3 @@ def collection_of(
     else:
         named = targets.of_profiles(text.split(","), context.environ, file)
     return collection.collect(engine, named, TABLES, names)
-
-
-def folder_of(context: Context) -> Path:
-    """The folder with the state of the server."""
-    return context.paths.state / "spark-server"

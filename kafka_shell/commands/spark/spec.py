@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from kafka_shell.audit.control import RISKS
-from kafka_shell.audit.model import SEVERITIES
+from kafka_shell.audit.model import RISKS, SEVERITIES
 from kafka_shell.base.command_results import FORMATS
 from kafka_shell.base.plans import Effect
 from kafka_shell.commands import by_name
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Option
 from kafka_shell.language.kinds import CandidateSource, Fragment, Kind, Words
-from kafka_shell.view.candidates import Candidate
+
+if TYPE_CHECKING:
+    from kafka_shell.view.candidates import Candidate
 
 FAIL_ON = {each: each for each in SEVERITIES[:-1]} | {"any": SEVERITIES[-1]}
 FINDINGS = "findings"
@@ -45,8 +47,6 @@ SAMPLED = frozenset({"batches", "record_samples"})
 
 # The APIs that the table readers use.
 READ_APIS = (1, 2, 9, 15, 16, 29, 32, 35, 46, 48, 50, 55, 60, 61, 65, 66, 69, 77, 89, 90)
-
-# The kinds of audits: controls, tables, and queries of tables.
 
 _WORD = re.compile(r"\w*$")
 
@@ -290,7 +290,7 @@ COMMANDS: tuple[Command, ...] = (
         rare=True,
         summary="Start a local Spark server, which audits use while it runs.",
         family="audit",
-        run="spark.query:start",
+        run="spark.run:start",
         needs_cluster=False,
         options=(
             Option("--idle", kinds.DURATION, "End after this time without use (default: 1h).",
@@ -309,7 +309,7 @@ COMMANDS: tuple[Command, ...] = (
         rare=True,
         summary="Stop the local Spark server.",
         family="audit",
-        run="spark.query:stop",
+        run="spark.run:stop",
         needs_cluster=False,
         examples=(Example("spark stop", "stop the server"),),
     ),
@@ -318,7 +318,7 @@ COMMANDS: tuple[Command, ...] = (
         rare=True,
         summary="Show whether the local Spark server is running.",
         family="audit",
-        run="spark.query:status",
+        run="spark.run:status",
         needs_cluster=False,
         examples=(Example("spark status", "show its address, and when it ends"),),
     ),

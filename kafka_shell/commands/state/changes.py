@@ -1,4 +1,4 @@
-"""Commands that compare and apply state files."""
+"""Commands that compare and apply state files, and print their schema."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from kafka_shell.commands.state.compare import (
     this_cluster,
 )
 from kafka_shell.commands.state.load import schema
-from kafka_shell.commands.state.model import KINDS, Password, StateDiff, only
+from kafka_shell.commands.state.model import Password, StateDiff, only
 from kafka_shell.commands.state.plan import Options, plan_state
 from kafka_shell.commands.state.render import name_changes
 from kafka_shell.commands.state.run import chosen_kinds
+from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.commands.users import run as scram_options
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation

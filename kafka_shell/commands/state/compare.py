@@ -21,7 +21,6 @@ from kafka_shell.commands.state.model import (
     ASSIGNMENT,
     CONFIG_KINDS,
     FACTOR,
-    KINDS,
     SHAPE,
     Difference,
     Differing,
@@ -34,6 +33,7 @@ from kafka_shell.commands.state.model import (
     resource_of,
 )
 from kafka_shell.commands.state.read import TEMPORARY, StateRequest, read_state
+from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.context import Context
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language.command import Invocation

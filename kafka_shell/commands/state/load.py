@@ -33,7 +33,6 @@ from kafka_shell.commands.state.model import (
     ASSIGNMENT_PATTERN,
     DEFAULT_BROKER,
     FACTOR,
-    KINDS,
     MAXIMUM,
     PARTITIONS,
     SHAPE,
@@ -44,6 +43,7 @@ from kafka_shell.commands.state.model import (
     read_assignment,
     resource_of,
 )
+from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.commands.state.write import VERSION
 from kafka_shell.language.kinds import check, is_pattern
 

@@ -32,16 +32,6 @@ MAXIMUM = {PARTITIONS: (1 << 31) - 1, FACTOR: (1 << 15) - 1}
 
 # The kinds of resources in the order of a file, and the type of their keys: str, AclBinding,
 # QuotaEntity, str, ClientEntity, and ConfigResource for the others.
-KINDS = (
-    "topics",
-    "acls",
-    "quotas",
-    "users",
-    "client_configs",
-    "broker_configs",
-    "client_metrics",
-    "group_configs",
-)
 CONFIG_KINDS = ("broker_configs", "client_metrics", "group_configs")
 DEFAULT_BROKER = "default"  # the key of the cluster-wide broker default
 

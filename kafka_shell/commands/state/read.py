@@ -32,13 +32,13 @@ from kafka_shell.base.waits import CONTROLLER_S
 from kafka_shell.commands.state.model import (
     ASSIGNMENT,
     FACTOR,
-    KINDS,
     PARTITIONS,
     Fields,
     State,
     resource_of,
 )
 from kafka_shell.commands.state.render import name_changes
+from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.wire.failures import AUTHORIZATION, failure

@@ -1,4 +1,4 @@
-"""Commands on state files: export, diff, apply."""
+"""The command that exports the state of a cluster."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kafka_shell.base.errors import UsageError, did_you_mean
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.commands import select
-from kafka_shell.commands.state.model import KINDS, State
+from kafka_shell.commands.state.model import State
 from kafka_shell.commands.state.read import StateRequest, read_state
-from kafka_shell.commands.state.spec import KIND_NAMES
+from kafka_shell.commands.state.spec import KIND_NAMES, KINDS
 from kafka_shell.commands.state.write import document, json_text, yaml_text
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation

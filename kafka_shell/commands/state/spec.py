@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from kafka_shell.base.plans import Effect
 from kafka_shell.commands.partitions.spec import THROTTLE, WAIT
-from kafka_shell.commands.state.model import KINDS
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Option
 
+KINDS = (
+    "topics",
+    "acls",
+    "quotas",
+    "users",
+    "client_configs",
+    "broker_configs",
+    "client_metrics",
+    "group_configs",
+)
 KIND_NAMES = tuple(kind.replace("_", "-") for kind in KINDS)
 _ONLY = Option("--only", kinds.TEXT, f"Only these kinds: {','.join(KIND_NAMES)}.", many=True,
                choices=KIND_NAMES, metavar="KINDS")  # fmt: skip

@@ -14,13 +14,13 @@ from kafka_shell.base.units import INTEGER, ConfigType, format_config_value, for
 from kafka_shell.commands.state.model import (
     DEFAULT_BROKER,
     FACTOR,
-    KINDS,
     SHAPE,
     Fields,
     State,
     Value,
     order,
 )
+from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.output import data as encoders
 from kafka_shell.output.data import dump_yaml
 

@@ -25,8 +25,6 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.model import Partition, Topic, TopicSummary
 
-# -- describe --------------------------------------------------------------------------------------
-
 
 def describe_topic(
     invocation: Invocation, context: Context

@@ -1,4 +1,4 @@
-"""Commands that list and describe topics (KIP-4)."""
+"""The command that lists topics (KIP-4)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ from kafka_shell.wire.metadata_scan import MetadataScan
 
 NO_TOPIC = NoRows("no topics (topics without DESCRIBE permission are hidden)")
 _UNREAD = "reassignments could not be read, so replicas that are being added count as out of sync"
-
-
-# -- list ------------------------------------------------------------------------------------------
 
 
 def list_topics(invocation: Invocation, context: Context) -> Listing | NoRows:

@@ -15,8 +15,6 @@ from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.wire.failures import as_error
 
-# -- change ----------------------------------------------------------------------------------------
-
 
 def fence_producer(invocation: Invocation, context: Context) -> Plan:
     """Fence the producers of transactional IDs with a new epoch."""

@@ -6,8 +6,6 @@ from kafka_shell.base.plans import Effect
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Option, Short
 
-# Parse SCRAM credentials (KIP-248), and get their passwords.
-
 MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 
 

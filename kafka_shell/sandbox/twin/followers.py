@@ -50,8 +50,8 @@ def following(sandbox: Sandbox, epochs: Mapping[int, int]) -> Iterator[None]:
 
 
 def settle(cluster: Cluster) -> Mapping[str, Failure]:
-    """Wait until all reassignments on a twin are complete that can be. Returns that some are not,
-    after 20 s."""
+    """Wait until all reassignments on a twin are complete that can be. Returns a failure that
+    counts those that are not after 20 s."""
     left = 0
     for _ in cluster.attempts(_SETTLE_S):
         moving = under_way(cluster).values

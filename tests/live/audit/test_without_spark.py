@@ -42,6 +42,12 @@ def test_one_missing_package_is_named(tmp_path: Path, hidden: str) -> None:
     assert f"{hidden} is not installed" in done.stderr
 
 
+def test_a_server_is_looked_for_without_spark(tmp_path: Path) -> None:
+    for words in (("spark", "status"), ("spark", "stop")):
+        done = run(tmp_path, _ALL, *words)
+        assert (done.returncode, done.stdout.split()) == (0, ["STATE", "stopped"]), done.stderr
+
+
 def test_tables_are_listed_without_spark(tmp_path: Path) -> None:
     done = run(tmp_path, _ALL, "spark", "tables")
     assert done.returncode == 0, done.stderr

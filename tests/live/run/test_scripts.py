@@ -194,6 +194,13 @@ def test_lines_of_a_pipe_run_as_they_come(kafka: Program, topic: str) -> None:
     assert (run.status, run.lines) == (2, [topic]), str(run)
 
 
+def test_the_check_of_a_file_keeps_the_notes_of_its_line(kafka: Program, tmp_path: Path) -> None:
+    file = tmp_path / "e.kafka"
+    file.write_text("# nothing\n")
+    run = kafka("--keep-going", stdin=f"source {file}; topics list\n")
+    assert "'list' was read as a name" in run.stderr, str(run)
+
+
 def test_check_runs_nothing(script: Script, topic: str) -> None:
     assert script(f"!echo no\nlist-topics {topic}\n", "--check").stdout == ""
     run = script("list-topics\nlist-topics --nope\n", "--check")

@@ -34,7 +34,13 @@ def _berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ],
 )  # fmt: skip
 def test_odd_hours_are_noted(text: str, note: str) -> None:
-    assert odd_hour(text, parse_time(text, now=0)) == note
+    assert odd_hour(text, parse_time(text, now=0), 0) == note
+
+
+def test_the_night_of_yesterday_is_noted() -> None:
+    now = parse_time("2026-10-26T09:00", now=0)
+    note = "yesterday 2:30 occurs twice in local time, first at 2026-10-25T02:30:00+02:00"
+    assert odd_hour("yesterday 2:30", parse_time("yesterday 2:30", now=now), now) == note
 
 
 def test_a_blank_means_the_same_as_t() -> None:

@@ -115,7 +115,9 @@ PARIS_IN_WINTER = timezone(timedelta(hours=1))
         ("-1h", NOON - 3_600_000), ("+1d", NOON + 86_400_000), ("-PT1H", NOON - 3_600_000),
         ("2026-01-31", NOON - 13 * 3_600_000), (str(NOON), NOON), ("20260131T13", NOON),
         ("1969-12-31T23:59:59.999Z", -1), ("today 13:00", NOON), ("today", NOON - 13 * 3_600_000),
-        ("yesterday 9:00", NOON - 28 * 3_600_000), ("yesterday 12:00Z", NOON - 86_400_000),
+        ("today 9:30:15", NOON - 12_585_000), ("today 12Z", NOON),
+        ("yesterday 9:00", NOON - 28 * 3_600_000),
+        ("yesterday 12:00Z", NOON - 86_400_000),
     ],
 )  # fmt: skip
 def test_parse_time(text: str, time: int) -> None:
@@ -127,6 +129,9 @@ def test_parse_time(text: str, time: int) -> None:
     [
         "",
         "yesterday 25:00",
+        "yesterday 9Z",
+        "yesterday Z",
+        "yesterday ",
         "tomorrow",
         "2026-13-01",
         "10:00",

@@ -44,9 +44,9 @@ def test_many_groups_are_read_in_as_many_rounds_as_one(
     for name in (group, *others):
         commit(cluster, name, topic, 4, 5)
     rounds: list[int] = []
-    send_all = Cluster.send_all
+    drive = Cluster._drive
     monkeypatch.setattr(
-        Cluster, "send_all", lambda cluster, calls: rounds.append(1) or send_all(cluster, calls)
+        Cluster, "_drive", lambda cluster, calls: rounds.append(1) or drive(cluster, calls)
     )
     counts = []
     for names in ([group], [group, *others]):
@@ -57,7 +57,7 @@ def test_many_groups_are_read_in_as_many_rounds_as_one(
         assert len(group_resets.plan_delete_offsets(cluster, wanted).steps) == len(names)
         counts.append(len(rounds))
     forget(cluster, *others)
-    assert counts[0] == counts[1], counts
+    assert 0 < counts[0] == counts[1], counts
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,9 @@ from uuid import uuid4
 
 import pytest
 
+from kafka_shell.admin.groups.resets import of_groups
+from kafka_shell.base.plans import Resource
+from kafka_shell.base.results import Failure
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from tests.support import members
@@ -100,6 +103,13 @@ def test_each_refusal_names_its_group(
         assert f"topic other of group {stem}-{ending}: NO_OFFSETS" in run.stderr, str(run)
     assert run.status == 1 and "nothing was changed" in run.stderr
     assert [held(cluster, f"{stem}-{ending}") for ending in "ab"] == [[3, 6], [3, 6]]
+
+
+def test_a_refusal_names_its_group_if_a_topic_has_the_same_name() -> None:
+    why = Failure("NO_OFFSETS", "none")
+    refused = {name: {Resource("topic", "orders"): why} for name in ("orders", "b")}
+    named = [resource.name for resource in of_groups(refused).failures]
+    assert named == ["orders of group orders", "orders of group b"]
 
 
 def test_exported_offsets_of_several_groups_are_read_again(
