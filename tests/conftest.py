@@ -1,7 +1,7 @@
 """What all tests share: a fixed order, fixed examples, and clean ends.
 
 The folder of a test is its tier: `pure` needs no broker, `live` uses one that no test harms, and
-`system` does everything else, each module on a cluster of its own.
+`system` is everything else: a module has its own cluster or borrows one.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def pytest_collection_finish() -> None:
 
 
 def _shared_folder(nodeid: str) -> str:
-    """The folder of a test whose files share what is dear to start, or nothing."""
+    """The folder of a test whose files share what takes long to start, or nothing."""
     return next((folder for folder in _SHARING if nodeid.startswith(f"tests/{folder}/")), "")
 
 
@@ -80,8 +80,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give each worker whole files, or the whole folder if its files share what is dear to start:
-    a session of Spark, several brokers."""
+    """Give each worker whole files, or the whole folder if its files share what takes long to
+    start: a session of Spark, several brokers."""
     from xdist.scheduler import LoadFileScheduling
 
     class Files(LoadFileScheduling):

@@ -1,5 +1,5 @@
-"""Clusters that modules of tests use one after another. A module that leaves its cluster otherwise
-than it found it costs a new one: nothing is repaired."""
+"""Clusters that modules of tests use one after another. If a module leaves its cluster changed, the
+next module gets a new one: nothing is repaired."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.base.errors import ShellError
 from kafka_shell.commands.state.read import StateRequest, read_state
+from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.sandbox.cluster import status
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from kafka_shell.wire.connection import Cluster
@@ -36,11 +37,14 @@ class Lender:
         """Yield the cluster: all replicas are in sync, and there are no topics or groups."""
         if self._running is None:
             folder = self._folders.mktemp(f"brokers-{self._brokers}")
-            cluster = running(SandboxOptions(folder, brokers=self._brokers, port=0))
-            self._folder = next(cluster).folder
-            self._running = cluster
-            with connect(self._sandbox()) as client:
-                self._new = facts(client)
+            self._running = running(SandboxOptions(folder, brokers=self._brokers, port=0))
+            self._folder = next(self._running).folder
+            try:
+                with connect(self._sandbox()) as client:
+                    self._new = facts(client)
+            except BaseException:
+                self.close()
+                raise
         yield self._sandbox()
         if not self._is_as_new():
             self.close()
@@ -62,17 +66,26 @@ class Lender:
             return False
         try:
             with connect(self._sandbox()) as cluster:
-                if any(dir.error or dir.cordoned for dir in _dirs(cluster)):
+                if not _dirs_are_whole(cluster):
                     return False
                 empty(cluster)
                 wait_until_back(self._sandbox())
-                return facts(cluster) == self._new
+                factor = min(3, self._brokers)
+                return facts(cluster) == self._new and _internal_have(cluster, factor)
         except (ShellError, AssertionError):
             return False
 
 
-def _dirs(cluster: Cluster) -> list[log_dirs.LogDir]:
-    return [dir for dirs in log_dirs.describe(cluster, None, []) for dir in dirs]
+def _dirs_are_whole(cluster: Cluster) -> bool:
+    found = log_dirs.describe(cluster, None, [])
+    return found.ok and not any(dir.error or dir.cordoned for dirs in found for dir in dirs)
+
+
+def _internal_have(cluster: Cluster, replicas: int) -> bool:
+    """Whether the topics of Kafka, which come with their first use, have so many replicas."""
+    internal = [topic for topic in scan(cluster).summaries() if topic.internal]
+    factors = {(topic.replication_factor, topic.max_replication_factor) for topic in internal}
+    return factors <= {(replicas, replicas)}
 
 
 def empty(cluster: Cluster) -> None:
@@ -87,10 +100,13 @@ def empty(cluster: Cluster) -> None:
 
 def facts(cluster: Cluster) -> tuple[object, ...]:
     """What tests must not leave changed."""
-    state = read_state(cluster, StateRequest())
+    state = read_state(cluster, StateRequest([kind for kind in KINDS if kind != "topics"]))
+    listed = list_groups(cluster)
     return (
-        {kind: rows for kind, rows in state.parts.items() if kind != "topics"},
+        state.parts,
         state.unread,
+        {topic.name for topic in scan(cluster).summaries() if not topic.internal},
+        (set(listed.values), set(listed.failures)),
         {(voter.id, voter.directory_id) for voter in quorum.describe(cluster).voters},
         {(each.name, each.level) for each in features.describe(cluster).features},
     )

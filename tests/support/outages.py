@@ -54,19 +54,19 @@ def frozen(sandbox: Sandbox, *brokers: int) -> Iterator[None]:
 
 
 @contextmanager
-def silent(sandbox: Sandbox, broker: int = 3) -> Iterator[Sandbox]:
-    """For this process, a broker takes connections and never says a word. Yields the sandbox as it
-    is entered: by the others."""
+def silent(sandbox: Sandbox) -> Iterator[Sandbox]:
+    """Make broker 3 accept connections of this process and never respond. Yields the sandbox
+    without it."""
     known = Pool.address_of
     with socket.create_server(("127.0.0.1", 0), backlog=100) as server:
         there = Address("127.0.0.1", server.getsockname()[1])
 
         def address_of(pool: Pool, node: int) -> Address | None:
-            return there if node == broker else known(pool, node)
+            return there if node == 3 else known(pool, node)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Pool, "address_of", address_of)
-            others = tuple(each for each in sandbox.brokers if each.id != broker)
+            others = tuple(each for each in sandbox.brokers if each.id != 3)
             yield replace(sandbox, brokers=others)
 
 

@@ -26,6 +26,10 @@ EXAMPLES = [
 ]
 
 
+def test_commands_of_the_server_are_known() -> None:
+    assert {command.name for command in REGISTRY} >= SERVER
+
+
 class Played(NamedTuple):
     """What an example printed, and the APIs that it used."""
 

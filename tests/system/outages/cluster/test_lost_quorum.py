@@ -14,10 +14,10 @@ import pytest
 
 from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.cluster.probes import why_out_of_date
+from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
-from tests.support.changes import make_topic
+from tests.support.changes import connect, make_topic
 from tests.support.outages import frozen
 from tests.support.program import Process, Program, Run
 from tests.support.waiting import applied, wait_for
@@ -26,18 +26,18 @@ LOST = "the metadata quorum could not be described"
 
 
 @pytest.fixture(scope="module")
-def lone_broker(three_brokers: Sandbox, three: Cluster) -> Iterator[str]:
-    """The address of the only broker that responds, which has not led the quorum."""
+def lone_broker(three_brokers: Sandbox, three: Cluster) -> Iterator[Sandbox]:
+    """The only broker that responds, which has not led the quorum."""
     leader = quorum.describe(three).leader
     alive = next(broker for broker in three_brokers.brokers if broker.id != leader)
     lost = [broker.id for broker in three_brokers.brokers if broker.id != alive.id]
     make_topic(three, "half-lost", assignment=((alive.id, lost[0]),))
     applied(three)
-    address = f"127.0.0.1:{alive.ports['PLAINTEXT']}"
+    lone = replace(three_brokers, brokers=(alive,))
     with frozen(three_brokers, *lost):
-        with Cluster(ConnectionConfig(parse_addresses(address))) as cluster:
+        with connect(lone) as cluster:
             wait_for("no controller responds", lambda: why_out_of_date(cluster) is not None)
-        yield address
+        yield lone
 
 
 def at_once(program: Process, *lines: str) -> list[Run]:
@@ -47,10 +47,10 @@ def at_once(program: Process, *lines: str) -> list[Run]:
 
 
 def test_commands_show_known_data_and_report_what_is_out_of_date(
-    lone_broker: str, tmp_path: Path
+    lone_broker: Sandbox, tmp_path: Path
 ) -> None:
     run, listed, *unread = at_once(
-        Process(tmp_path, lone_broker), "health --output json", "cluster-metadata",
+        Process(tmp_path, lone_broker.bootstrap), "health --output json", "cluster-metadata",
         "describe-quorum", "cluster-metadata --quorum",
         "describe-topic --under-replicated-partitions", "describe-topic --unavailable-partitions",
     )  # fmt: skip
@@ -69,27 +69,29 @@ def test_commands_show_known_data_and_report_what_is_out_of_date(
         assert "STALE_METADATA" in none.stderr and "no topic matches" not in none.stderr
 
 
-def test_health_names_the_cause_in_a_few_lines(lone_broker: str, tmp_path: Path) -> None:
-    program = Program(tmp_path, lone_broker)
+def test_health_names_the_cause_in_a_few_lines(lone_broker: Sandbox, tmp_path: Path) -> None:
+    program = Program(tmp_path, lone_broker.bootstrap)
 
     def told() -> str:
         run = program("health")
         assert run.status == 1 and len(run.lines) <= 8, str(run)
         return run.stdout
 
-    assert "are not responding" in told()
+    first, second = sorted({1, 2, 3} - {lone_broker.brokers[0].id})
+    assert f"brokers {first}, {second} are not responding" in told()
     wait_for("the quorum is lost", lambda: "the metadata quorum is unavailable" in told())
 
 
 def test_no_active_controller_is_named_and_ctrl_c_changes_nothing(
-    lone_broker: str, tmp_path: Path
+    lone_broker: Sandbox, tmp_path: Path
 ) -> None:
-    line = [sys.executable, "-m", "kafka_shell", "--broker", lone_broker, "create-topic", "t"]
+    line = [sys.executable, "-m", "kafka_shell", "--broker", lone_broker.bootstrap,
+            "create-topic", "t"]  # fmt: skip
 
     def begin(*options: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [*line, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env=Process(tmp_path, lone_broker).environment(),
+            env=Process(tmp_path, lone_broker.bootstrap).environment(),
         )  # fmt: skip
 
     complete = ("--partitions", "1", "--replication-factor", "1")
@@ -102,5 +104,5 @@ def test_no_active_controller_is_named_and_ctrl_c_changes_nothing(
         for run in (first, second):
             out, err = run.communicate(timeout=100)
             assert (run.returncode, out) == (1, ""), err
-            assert "no active controller responds: broker " in err, err
+            assert f"no active controller responds: broker {lone_broker.brokers[0].id} " in err, err
             assert "has forwarded CreateTopics to it for 10 s" in err, err

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -49,23 +50,23 @@ def test_a_broker_fails_while_records_are_written(
     victim = processes(three_brokers)[3] or 0
     file = tmp_path / "lines"
     file.write_text("".join(f"{number} {'x' * 500}\n" for number in range(LINES)))
-    written: list[int] = []
 
-    def fail() -> None:
-        written.append(wait_for("something is written", lambda: _end(three, topic)))
+    def fail() -> int:
+        written = wait_for("something is written", lambda: _end(three, topic))
         os.kill(victim, how)
+        return written
 
-    failing = threading.Thread(target=fail)
-    failing.start()
     try:
-        program = Program(tmp_path / "home", three_brokers.bootstrap)
-        run = program("produce", topic, "--from-file", str(file), "--lines")
-        failing.join()
+        with ThreadPoolExecutor(1) as pool:
+            failing = pool.submit(fail)
+            program = Program(tmp_path / "home", three_brokers.bootstrap)
+            run = program("produce", topic, "--from-file", str(file), "--lines")
+            written = failing.result()
     finally:
         thaw(victim)
         start_all(three_brokers)
         wait_until_back(three_brokers)
-    assert written and written[0] < LINES, "all was written before the broker failed"
+    assert written < LINES, "all was written before the broker failed"
     assert run.status == 0, str(run)
     found = _numbers(three, topic)
     assert sorted(number for some in found for number in some) == list(range(LINES))
