@@ -332,7 +332,7 @@ def _version() -> Status:
 
 
 def _completion(shell: str) -> Status:
-    from kafka_shell.run.completion_scripts import SCRIPTS
+    from kafka_shell.run.completion import SCRIPTS
 
     sys.stdout.write(SCRIPTS[shell])
     return Status.OK

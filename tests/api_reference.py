@@ -6,7 +6,6 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from enum import Enum
-from importlib import import_module
 
 from msgspec import Struct
 
@@ -23,7 +22,7 @@ real Kafka, with `admin` as `Admin(bootstrap)` and the names of `kafka_shell.adm
 
 def families() -> list[type[Family]]:
     """The classes behind the attributes of Admin, in their order."""
-    return [_class_of(name) for name in _attributes()]
+    return list(_families_by_attribute().values())
 
 
 def example_of(family: type[Family]) -> str:
@@ -37,8 +36,7 @@ def reference() -> str:
 
 
 def _families() -> Iterator[str]:
-    for attribute in _attributes():
-        family = _class_of(attribute)
+    for attribute, family in _families_by_attribute().items():
         about = _doc(family).partition(_EXAMPLE)[0].strip()
         yield f"## admin.{attribute}\n\n{about}\n"
         yield f"```python\n{example_of(family)}\n```\n"
@@ -89,14 +87,9 @@ class _Default:
         return self._value.__name__ if callable(self._value) else repr(self._value)
 
 
-def _attributes() -> list[str]:
-    return list(Admin.__annotations__)
-
-
-def _class_of(attribute: str) -> type[Family]:
-    module = import_module(f"kafka_shell.admin.{attribute}.api")
-    found: type[Family] = getattr(module, Admin.__annotations__[attribute])
-    return found
+def _families_by_attribute() -> dict[str, type[Family]]:
+    admin = Admin("localhost:9092")  # nothing is sent before the first call
+    return {name: type(value) for name, value in vars(admin).items() if isinstance(value, Family)}
 
 
 def _doc(thing: object) -> str:

@@ -1,42 +1,618 @@
-"""The admin client for Python programs."""
+"""The admin client for Python programs, and its operations on each family of resources."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
-from importlib import import_module
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from kafka_shell.admin.calls import Calls, Client
+from kafka_shell.admin.acls import authorizer
+from kafka_shell.admin.acls import change as acl_changes
+from kafka_shell.admin.acls import read as acls
+from kafka_shell.admin.activity import sample
+from kafka_shell.admin.calls import Calls, Client, ClusterPlan, Family, Plans, Reads
+from kafka_shell.admin.client_configs import change as client_config_changes
+from kafka_shell.admin.client_configs import read as client_configs
+from kafka_shell.admin.client_configs.model import (
+    ClientConfigFilter,
+    ClientEntity,
+    ClientRegistration,
+)
+from kafka_shell.admin.cluster import features as feature_changes
+from kafka_shell.admin.cluster import quorum as quorum_changes
+from kafka_shell.admin.cluster import read as cluster_reads
+from kafka_shell.admin.cluster import unregister
+from kafka_shell.admin.cluster.decommission import plans as decommission_plans
+from kafka_shell.admin.cluster.decommission import read as decommission
+from kafka_shell.admin.cluster.features import api_versions
+from kafka_shell.admin.cluster.features import describe as describe_features
+from kafka_shell.admin.cluster.health import health as find_problems
+from kafka_shell.admin.cluster.quorum import describe as describe_quorum
+from kafka_shell.admin.cluster.restart import read as restart
+from kafka_shell.admin.cluster.restart.judge import BackInSync
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.groups import members, resets
+from kafka_shell.admin.groups import read as groups
+from kafka_shell.admin.partitions import (
+    elections,
+    log_dir_moves,
+    log_dirs,
+    progress,
+    reassignment,
+    targets,
+)
+from kafka_shell.admin.partitions.batches import BatchLimits
+from kafka_shell.admin.partitions.model import LogDir, Reassignment, TopicPartition
+from kafka_shell.admin.partitions.planner.plan import Scope
+from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, PlanLimits
+from kafka_shell.admin.partitions.targets import Brokers
+from kafka_shell.admin.quotas import change as quota_changes
+from kafka_shell.admin.quotas import read as quotas
+from kafka_shell.admin.records import copy as copies
+from kafka_shell.admin.records import delete, produce
+from kafka_shell.admin.records.codecs import CODECS
+from kafka_shell.admin.records.copy import CopyRequest
+from kafka_shell.admin.records.model import NewRecord
+from kafka_shell.admin.records.offsets import list_offsets, ranges
+from kafka_shell.admin.records.read import Position, RecordStream, last_of
+from kafka_shell.admin.tokens import change as token_changes
+from kafka_shell.admin.tokens import read as tokens
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics import partitions
+from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.topics.reassigned import scan_reassigned
+from kafka_shell.admin.transactions import change as transaction_changes
+from kafka_shell.admin.transactions import read as transactions
+from kafka_shell.admin.transactions.model import HangingSearch, HangingTransaction, Transaction
+from kafka_shell.admin.transactions.producers import describe as describe_producers
+from kafka_shell.admin.users import read as users
+from kafka_shell.admin.users import scram
 from kafka_shell.base.errors import UsageError
-
-if TYPE_CHECKING:
-    from kafka_shell.admin.acls.api import AclsApi
-    from kafka_shell.admin.activity.api import ActivityApi
-    from kafka_shell.admin.client_configs.api import ClientConfigsApi
-    from kafka_shell.admin.cluster.api import ClusterApi
-    from kafka_shell.admin.configs.api import ConfigsApi
-    from kafka_shell.admin.groups.api import GroupsApi
-    from kafka_shell.admin.partitions.api import PartitionsApi
-    from kafka_shell.admin.quotas.api import QuotasApi
-    from kafka_shell.admin.records.api import RecordsApi
-    from kafka_shell.admin.tokens.api import TokensApi
-    from kafka_shell.admin.topics.api import TopicsApi
-    from kafka_shell.admin.transactions.api import TransactionsApi
-    from kafka_shell.admin.users.api import UsersApi
+from kafka_shell.base.plans import Plan, Secret
+from kafka_shell.base.results import Results
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.model import Topic, TopicSummary
 
 _BOOTSTRAP = "bootstrap.servers"
+_TOGETHER = 10_000  # records that are written at once
 
 
-def _family(name: str) -> Any:
-    """The operations of a family, whose module is imported when they are first used."""
+class TopicsApi(Family):
+    """Topics (KIP-4).
 
-    def operations(admin: Admin) -> Any:
-        module = import_module(f".{name}.api", __package__)
-        return getattr(module, Admin.__annotations__[name])(admin._calls)
+    Example:
 
-    return cached_property(operations)
+        plan = admin.topics.plan_create([NewTopic("example.orders", partitions=3)])
+        results = plan.apply()
+        assert results.ok, results.failures
+
+        described = admin.topics.describe(["example.orders", "example.missing"])
+        assert len(described["example.orders"].partitions) == 3
+        failure = described.failures["example.missing"]
+        assert failure.name == "UNKNOWN_TOPIC_OR_PARTITION"
+
+        assert admin.topics.plan_delete(["example.orders"]).apply().ok
+    """
+
+    def list(self) -> tuple[TopicSummary, ...]:
+        """Every topic with its counts of partitions, replicas and replicas out of sync, internal
+        topics included (Metadata, API key 3)."""
+        found = self._calls.call(scan_reassigned)
+        return tuple(found.summary(name) for name in found.names)
+
+    def describe(self, names: Sequence[str]) -> Results[str, Topic]:
+        """Each topic with its partitions by name, or why it cannot be described (Metadata, API key
+        3)."""
+        return self._calls.call(topics.describe, names)
+
+    def plan_create(self, topics: Sequence[NewTopic]) -> ClusterPlan:
+        """Create topics (API key 19). A name that is given twice is refused."""
+        return self._calls.plan(lambda cluster: topic_changes.plan_create(topics))
+
+    plan_delete = Plans(topic_changes.plan_delete)
+    plan_partitions = Plans(topic_changes.plan_partitions)
+
+
+class ConfigsApi(Family):
+    """Configs of topics, brokers, loggers, groups and client metrics subscriptions (KIP-226, 339).
+
+    Example:
+
+        topic = ConfigResource(ResourceType.TOPIC, "example.configs")
+        admin.topics.plan_create([NewTopic(topic.name, partitions=1)]).apply()
+
+        plan = admin.configs.plan_alter(
+            {topic: [ConfigAlteration("retention.ms", ConfigOp.SET, "7d")]}
+        )
+        (retention,) = plan.changes
+        assert (retention.before, retention.after) == (None, "604800000")
+        assert plan.apply().ok
+
+        (entry,) = admin.configs.describe([topic], ["retention.ms"])[topic]
+        assert entry.value == "604800000"
+    """
+
+    describe = Reads(configs.describe)
+    list_resources = Reads(configs.list_resources)
+    plan_alter = Plans(config_changes.plan_alter)
+
+
+class QuotasApi(Family):
+    """Client quotas (KIP-546; Kafka 2.6).
+
+    Example:
+
+        alice = QuotaEntity(user="alice")
+        plan = admin.quotas.plan_alter([QuotaAlteration(alice, "producer_byte_rate", 1_000_000.0)])
+        assert plan.apply().ok
+
+        (quota,) = [each for each in admin.quotas.describe() if each.entity == alice]
+        assert quota.value == 1_000_000.0
+
+        resolved = admin.quotas.resolve(user="alice", client_id="app")
+        assert resolved.resolutions[0].value == 1_000_000.0
+
+        admin.quotas.plan_alter([QuotaAlteration(alice, "producer_byte_rate", None)]).apply()
+    """
+
+    describe = Reads(quotas.describe)
+    resolve = Reads(quotas.resolve)
+    plan_alter = Plans(quota_changes.plan_alter)
+
+
+class UsersApi(Family):
+    """SCRAM credentials (KIP-554; Kafka 2.7, in KRaft mode 3.5).
+
+    Example:
+
+        credential = NewScramCredential("bob", ScramMechanism.SCRAM_SHA_512, Secret("not a secret"))
+        assert admin.users.plan_upsert([credential]).apply().ok
+
+        (found,) = admin.users.credentials(["bob"])["bob"]
+        assert found.iterations == 4096
+
+        plan = admin.users.plan_delete([("bob", ScramMechanism.SCRAM_SHA_512)])
+        assert plan.apply().ok
+    """
+
+    credentials = Reads(scram.describe)
+    describe = Reads(users.describe)
+    plan_upsert = Plans(scram.plan_upsert)
+    plan_delete = Plans(scram.plan_delete)
+
+
+class AclsApi(Family):
+    """ACLs (KIP-11, 140, 290). The cluster needs an authorizer.
+
+    Example:
+
+        binding = AclBinding(
+            "User:carol",
+            "*",
+            AclOperation.READ,
+            AclPermission.ALLOW,
+            AclResourceType.TOPIC,
+            "example.acls",
+        )
+        assert admin.acls.plan_create([binding]).apply().ok
+        assert binding in admin.acls.describe(AclFilter(principal="User:carol"))
+        assert admin.acls.plan_delete([AclFilter.exactly(binding)]).apply().ok
+    """
+
+    describe = Reads(acls.describe)
+    check = Reads(authorizer.check)
+    plan_create = Plans(acl_changes.plan_create)
+    plan_delete = Plans(acl_changes.plan_delete)
+
+
+class TokensApi(Family):
+    """Delegation tokens (KIP-48, 373). Requires a login by SASL or TLS, not by a token.
+
+    Example:
+
+        plan = admin.tokens.plan_create(renewers=["User:alice"])
+        assert plan.apply().ok
+        created = plan.fresh()
+        assert created.token in admin.tokens.describe()
+        assert created.hmac.reveal() not in repr(created)
+
+        assert admin.tokens.plan_expire([created.token.id]).apply().ok
+    """
+
+    describe = Reads(tokens.describe)
+
+    def plan_create(
+        self, *, owner: str = "", renewers: Sequence[str] = (), max_life: int | None = None
+    ) -> ClusterPlan:
+        """Create a token (API key 38). `max_life` is in milliseconds. Once the plan is applied, its
+        `fresh` returns the NewToken with its HMAC."""
+        return self._calls.plan(
+            token_changes.plan_create, owner=owner, renewers=renewers, max_life=max_life
+        )
+
+    def plan_renew(
+        self, ids: Sequence[str] = (), hmacs: Sequence[Secret] = (), period: int | None = None
+    ) -> ClusterPlan:
+        """Renew tokens for `period` milliseconds (API key 39)."""
+        return self._calls.plan(token_changes.plan_renew, ids, hmacs, _now(), period)
+
+    def plan_expire(
+        self, ids: Sequence[str] = (), hmacs: Sequence[Secret] = (), period: int | None = None
+    ) -> ClusterPlan:
+        """Expire tokens in `period` milliseconds, or now (API key 40)."""
+        return self._calls.plan(token_changes.plan_expire, ids, hmacs, _now(), period)
+
+
+class PartitionsApi(Family):
+    """Replicas: reassignments, leader elections, log directories (KIP-113, 183, 455, 460).
+
+    Example:
+
+        admin.topics.plan_create([NewTopic("example.partitions", partitions=1)]).apply()
+        partition = TopicPartition("example.partitions", 0)
+        (broker,) = [each.id for each in admin.cluster.metadata().brokers]
+
+        plan = admin.partitions.plan_reassign({partition: (broker,)})
+        assert not plan.changes and len(plan.unchanged) == 1
+        assert not admin.partitions.reassignments().values
+        assert admin.partitions.log_dirs()[broker][0].replicas
+
+        limits = BatchLimits(partitions=100, per_broker=5)  # moved at a time
+        plan = admin.partitions.plan_rebalance(["example.partitions"], batches=limits)
+        assert not plan.changes  # one broker is always in balance
+        assert all(score.before == score.after for score in plan.figures)
+    """
+
+    def reassignments(
+        self, topics: Sequence[str] | None = None
+    ) -> Results[TopicPartition, Reassignment]:
+        """The reassignments in progress, of these topics or of all (API key 46)."""
+        return self._calls.call(progress.under_way, topics)
+
+    def log_dirs(
+        self,
+        brokers: Sequence[int] | None = None,
+        partitions: Sequence[TopicPartition] | None = None,
+    ) -> Results[int, tuple[LogDir, ...]]:
+        """The log directories of these brokers with the replicas in them (API key 35)."""
+        return self._calls.call(log_dirs.describe, brokers, partitions)
+
+    def plan_reassign(
+        self,
+        replicas: Mapping[TopicPartition, tuple[int, ...]],
+        *,
+        throttle: int | None = None,
+        batches: BatchLimits | None = None,
+    ) -> ClusterPlan:
+        """Move partitions to these replicas, the preferred leader first (API key 45). `throttle` is
+        a rate in bytes per second (KIP-73); it is removed when the reassignment has ended. `apply`
+        waits for that.
+
+        With `batches`, no more than that is moved at a time. The next batch starts when the last
+        one is in sync and the cluster is healthy; if it is not within a minute, `apply` raises
+        UnexpectedEnd (code `paused`), and what is left can be planned again.
+        """
+
+        return self._calls.plan(
+            reassignment.plan_move, replicas, throttle=throttle, batches=batches
+        )
+
+    def plan_rebalance(
+        self,
+        topics: Sequence[str] | None = None,
+        *,
+        brokers: Collection[int] = (),
+        exclude_brokers: Collection[int] = (),
+        include_cordoned: bool = False,
+        only_leaders: bool = False,
+        only_racks: bool = False,
+        max_bytes: int | None = None,
+        max_partitions: int | None = None,
+        min_gain: float = MIN_GAIN,
+        measure: float | None = None,
+        throttle: int | None = None,
+        batches: BatchLimits | None = None,
+    ) -> ClusterPlan:
+        """Balance these topics (None: all) between `brokers` (empty: all that can receive
+        replicas; with `include_cordoned` also those that are named), but not `exclude_brokers`.
+
+        `only_leaders` only changes the order of replicas, `only_racks` only spreads them over
+        racks. At most `max_bytes` are copied and `max_partitions` changed. A goal must gain
+        `min_gain` of its score to copy data. `measure` is the number of seconds to measure writes,
+        by which leaders are then balanced. `throttle` and `batches` are as in plan_reassign. The
+        `figures` of the plan are the load of brokers and topics and the score of each goal, before
+        and after.
+        """
+        limited = max_bytes is not None or max_partitions is not None
+
+        def plan(cluster: Cluster) -> Plan:
+            return targets.plan_rebalance(
+                cluster,
+                topics,
+                Brokers(frozenset(brokers), frozenset(exclude_brokers), include_cordoned),
+                scope=Scope.LEADERS if only_leaders else Scope.RACKS if only_racks else Scope.ALL,
+                limits=PlanLimits(max_bytes, max_partitions) if limited else None,
+                min_gain=min_gain,
+                measure=measure,
+                throttle=throttle,
+                batches=batches,
+            )
+
+        return self._calls.plan(plan)
+
+    def plan_drain(
+        self, broker: int, *, throttle: int | None = None, batches: BatchLimits | None = None
+    ) -> ClusterPlan:
+        """Move all replicas off a broker, those that are already moving included (API key 45).
+        `throttle` and `batches` are as in plan_reassign; `apply` waits for the end."""
+
+        return self._calls.plan(targets.plan_drain, broker, throttle=throttle, batches=batches)
+
+    def plan_cancel(self, partitions: Sequence[TopicPartition]) -> ClusterPlan:
+        """Cancel reassignments in progress (API key 45)."""
+        return self._calls.plan(reassignment.plan_cancel, partitions)
+
+    def plan_elect(
+        self, chosen: Sequence[TopicPartition] | None = None, *, unclean: bool = False
+    ) -> ClusterPlan:
+        """Elect the preferred leader of these partitions, or of all that are not led by it; with
+        `unclean` any running replica, which can lose records (API key 43)."""
+
+        def plan(cluster: Cluster) -> Plan:
+            if chosen is None:
+                found = elections.leaderless(cluster) if unclean else elections.misplaced(cluster)
+            else:
+                found = partitions.find(cluster, chosen).keyed(lambda each: each.resource)
+            return elections.plan_unclean(found) if unclean else elections.plan_preferred(found)
+
+        return self._calls.plan(plan)
+
+    def plan_move_log_dir(
+        self, replicas: Sequence[tuple[int, TopicPartition]], path: str
+    ) -> ClusterPlan:
+        """Move replicas, each a broker and a partition, to another log directory of their broker
+        (API key 34)."""
+        return self._calls.plan(log_dir_moves.plan_move, replicas, path)
+
+
+class RecordsApi(Family):
+    """Records and offsets of partitions: read, write, copy and delete (KIP-79, 98, 107).
+
+    Example:
+
+        admin.topics.plan_create([NewTopic("example.records", partitions=1)]).apply()
+        orders = [NewRecord(b"4711", b"placed"), NewRecord(b"4712", None)]
+        assert admin.records.plan_write("example.records", orders).apply().ok
+
+        partition = TopicPartition("example.records", 0)
+        stream = admin.records.read([partition])
+        assert [record.key for record in stream] == [b"4711", b"4712"]
+        assert not stream.failures
+        (newest,) = admin.records.last([partition], 1)
+        assert (newest.offset, newest.value) == (1, None)
+
+        found = admin.records.offsets([partition])[partition]
+        assert (found.earliest, found.latest) == (0, 2)
+    """
+
+    def read(
+        self,
+        partitions: Sequence[TopicPartition],
+        start: Position | None = None,
+        end: Position | None = None,
+        *,
+        committed: bool = False,
+    ) -> RecordStream:
+        """The records from `start` (the earliest) up to, not including, `end`, in the order of
+        their timestamps; those of a partition by offset (Fetch, API key 1).
+
+        `end` defaults to the end of the log when the iteration starts. With `committed`, only
+        records of committed transactions. Memory is bounded.
+        """
+        return RecordStream(self._calls.connect, partitions, start, end, committed)
+
+    def last(
+        self,
+        partitions: Sequence[TopicPartition],
+        count: int = 10,
+        end: Position | None = None,
+        *,
+        committed: bool = False,
+    ) -> RecordStream:
+        """The last records before `end` (that of the log), at most `count`, read backwards from
+        there (Fetch, API key 1)."""
+        return RecordStream(self._calls.connect, partitions, None, end, committed, last_of(count))
+
+    def plan_write(
+        self, topic: str, records: Sequence[NewRecord], *, codec: str = "none"
+    ) -> ClusterPlan:
+        """Write records by an idempotent producer with acks=all (API keys 0 and 22). They cannot be
+        removed again. `codec` is none, gzip, snappy, lz4 or zstd.
+
+        A record without a partition is written to that of its key, as by Kafka's Java producer. The
+        results are the offsets: of each record if they are few, else of each partition.
+        """
+        numbered = list(enumerate(records, 1))
+        windows = [numbered[at : at + _TOGETHER] for at in range(0, len(numbered), _TOGETHER)]
+        return self._calls.plan(
+            produce.plan_write, topic, windows, count=len(records), codec=CODECS.index(codec)
+        )
+
+    def plan_copy(self, request: CopyRequest, *, source: Client | None = None) -> ClusterPlan:
+        """Copy the records that a topic has now to another topic, from another cluster if there is
+        a `source` (API keys 0, 1, 2 and 22).
+
+        Keys, values and headers are the same bytes. A record is copied to the partition of the same
+        number if both topics have as many partitions, else to that of its key.
+        """
+        calls = self._calls if source is None else source._calls
+
+        def plan(target: Cluster) -> Plan:
+            with calls.connect() as cluster:
+                return copies.plan_copy(cluster, target, request)
+
+        return self._calls.plan(plan)
+
+    offsets = Reads(ranges)
+    list_offsets = Reads(list_offsets)
+    plan_delete = Plans(delete.plan_delete)
+    plan_delete_before = Plans(delete.plan_delete_before)
+
+
+class GroupsApi(Family):
+    """Consumer, share and streams groups (KIP-122, 848, 932, 1071).
+
+    Example:
+
+        admin.topics.plan_create([NewTopic("example.groups", partitions=1)]).apply()
+        partition = TopicPartition("example.groups", 0)
+        plan = admin.groups.plan_offsets({"example-group": {partition: 0}})
+        assert plan.apply().ok
+
+        group = admin.groups.describe(["example-group"], offsets=True)["example-group"]
+        (offset,) = group.offsets
+        assert (offset.partition, offset.offset, offset.lag) == (0, 0, 0)
+        assert admin.groups.plan_delete(["example-group"]).apply().ok
+    """
+
+    list = Reads(groups.list_groups)
+    describe = Reads(groups.describe)
+    plan_reset = Plans(resets.plan_reset)
+    plan_offsets = Plans(resets.plan_offsets)
+    plan_delete_offsets = Plans(resets.plan_delete_offsets)
+    plan_delete = Plans(members.plan_delete)
+    plan_remove_members = Plans(members.plan_remove)
+
+
+class TransactionsApi(Family):
+    """Transactions and the producers behind them (KIP-664, 994; Kafka 3.0).
+
+    Example:
+
+        listed = admin.transactions.list()
+        assert listed.ok, listed.failures
+        search = admin.transactions.find_hanging()
+        assert search.ok, search.found
+    """
+
+    list = Reads(transactions.list_transactions)
+    producers = Reads(describe_producers)
+    plan_fence = Plans(transaction_changes.plan_fence)
+
+    def describe(self, transactional_ids: Iterable[str]) -> Results[str, Transaction]:
+        """Each transaction by its transactional ID (API key 65)."""
+        return self._calls.call(transactions.describe, transactional_ids)
+
+    def find_hanging(
+        self,
+        *,
+        partitions: Sequence[TopicPartition] | None = None,
+        topics: Sequence[str] | None = None,
+        broker: int | None = None,
+    ) -> HangingSearch:
+        """The hanging transactions of these partitions, or of all."""
+        return self._calls.call(
+            transactions.find_hanging, partitions=partitions, topics=topics, broker=broker
+        )
+
+    def plan_abort(self, hanging: Sequence[HangingTransaction]) -> ClusterPlan:
+        """Abort hanging transactions (WriteTxnMarkers, API key 27)."""
+        return self._calls.plan(transaction_changes.plan_abort, hanging)
+
+
+class ClusterApi(Family):
+    """Brokers, health, the metadata quorum, features (KIP-584, 853).
+
+    Example:
+
+        metadata = admin.cluster.metadata()
+        assert metadata.cluster_id == admin.cluster_id
+        assert all(broker.state == "up" for broker in metadata.brokers)
+
+        health = admin.cluster.health()
+        assert health.ok, health.findings
+        assert admin.cluster.quorum().leader == metadata.controller
+
+        (check,) = admin.cluster.check_restart([metadata.controller]).checks
+        assert check.verdict > Verdict.SAFE  # it is the only broker
+        order = admin.cluster.restart_order()
+        assert order.batches == () and order.left_out[0].broker == metadata.controller
+    """
+
+    metadata = Reads(cluster_reads.metadata)
+    health = Reads(find_problems)
+    quorum = Reads(describe_quorum)
+    features = Reads(describe_features)
+    api_versions = Reads(api_versions)
+    check_restart = Reads(restart.check_together)
+    check_each_restart = Reads(restart.check_each)
+    restart_order = Reads(restart.plan_order)
+    check_decommission = Reads(decommission.describe)
+    plan_cordon = Plans(decommission_plans.plan_cordon)
+    plan_uncordon = Plans(decommission_plans.plan_uncordon)
+    plan_delete_configs = Plans(decommission_plans.plan_delete_configs)
+    plan_voters = Plans(quorum_changes.plan_alter)
+    plan_features = Plans(feature_changes.plan_update)
+    plan_unregister = Plans(unregister.plan_unregister)
+
+    def wait_in_sync(self, brokers: Sequence[int]) -> BackInSync:
+        """Wait until these brokers respond and all their replicas are in sync. Raises ShellError
+        (code `deadline`) after the timeout of the client."""
+        return self._calls.call(restart.wait_in_sync, brokers, lambda *_: None)
+
+    def wait_stopped(self, broker: int) -> None:
+        """Wait until a broker has left the cluster and does not respond any more. Raises ShellError
+        (code `deadline`) after the timeout of the client."""
+        self._calls.call(decommission.wait_stopped, broker)
+
+
+class ActivityApi(Family):
+    """Rates of topics, brokers and groups, from two samples of the cluster.
+
+    Example:
+
+        admin.topics.plan_create([NewTopic("example.activity", partitions=1)]).apply()
+        before, after = admin.activity.sample_topics(), admin.activity.sample_topics()
+        rates = {each.name: each for each in admin.activity.topic_rates(before, after)}
+        assert rates["example.activity"].records_per_s == 0
+    """
+
+    sample_topics = Reads(sample.sample_topics)
+    sample_groups = Reads(sample.sample_groups)
+    topic_rates = staticmethod(sample.topic_rates)
+    broker_rates = staticmethod(sample.broker_rates)
+    group_rates = staticmethod(sample.group_rates)
+
+
+class ClientConfigsApi(Family):
+    """Dynamic client configs (KIP-649), kept in two compacted topics.
+
+    Example:
+
+        alice = ClientEntity("alice", "app")
+        plan = admin.client_configs.plan_alter([ClientConfigAlteration(alice, "linger.ms", "5")])
+        assert plan.apply().ok
+        (config,) = admin.client_configs.resolve("alice", "app")
+        assert (config.key, config.value) == ("linger.ms", "5")
+        admin.client_configs.plan_alter([ClientConfigAlteration(alice, "linger.ms", None)]).apply()
+    """
+
+    describe = Reads(client_configs.describe)
+    resolve = Reads(client_configs.resolved)
+    plan_alter = Plans(client_config_changes.plan_alter)
+
+    def registrations(
+        self, which: ClientConfigFilter | None = None
+    ) -> Results[str, ClientRegistration]:
+        """The configs that each version of a client software can change while it runs. Failures are
+        registrations that cannot be decoded."""
+        return self._calls.call(client_configs.registrations, which, now=_now())
+
+    def plan_forget(self, entities: Sequence[ClientEntity]) -> ClusterPlan:
+        """Delete the registrations of clients that no longer exist."""
+        return self._calls.plan(client_config_changes.plan_forget, entities, now=_now())
 
 
 class Admin(Client):
@@ -53,20 +629,6 @@ class Admin(Client):
     ShellError; failures of single items are part of the returned Results.
     """
 
-    topics: TopicsApi = _family("topics")
-    configs: ConfigsApi = _family("configs")
-    quotas: QuotasApi = _family("quotas")
-    users: UsersApi = _family("users")
-    acls: AclsApi = _family("acls")
-    tokens: TokensApi = _family("tokens")
-    partitions: PartitionsApi = _family("partitions")
-    records: RecordsApi = _family("records")
-    groups: GroupsApi = _family("groups")
-    transactions: TransactionsApi = _family("transactions")
-    cluster: ClusterApi = _family("cluster")
-    activity: ActivityApi = _family("activity")
-    client_configs: ClientConfigsApi = _family("client_configs")
-
     def __init__(
         self, properties: Mapping[str, str] | str, *, timeout: float | None = None
     ) -> None:
@@ -77,7 +639,20 @@ class Admin(Client):
             raise UsageError(
                 f"{_BOOTSTRAP} is not set", hint="Set it to host:port.", code="no-bootstrap"
             )
-        self._calls = Calls(properties, timeout)
+        self._calls = calls = Calls(properties, timeout)
+        self.topics = TopicsApi(calls)
+        self.configs = ConfigsApi(calls)
+        self.quotas = QuotasApi(calls)
+        self.users = UsersApi(calls)
+        self.acls = AclsApi(calls)
+        self.tokens = TokensApi(calls)
+        self.partitions = PartitionsApi(calls)
+        self.records = RecordsApi(calls)
+        self.groups = GroupsApi(calls)
+        self.transactions = TransactionsApi(calls)
+        self.cluster = ClusterApi(calls)
+        self.activity = ActivityApi(calls)
+        self.client_configs = ClientConfigsApi(calls)
 
     @classmethod
     def from_file(cls, path: str | Path, *, timeout: float | None = None) -> Admin:
@@ -106,3 +681,7 @@ class Admin(Client):
     def cluster_id(self) -> str:
         """The ID of the cluster (Metadata, API key 3)."""
         return self._calls.call(lambda cluster: cluster.cluster_id)
+
+
+def _now() -> int:
+    return int(time.time() * 1000)

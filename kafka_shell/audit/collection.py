@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kafka_shell.audit import in_process, snapshot
+from kafka_shell.audit import snapshot
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.model import AuditSnapshot
 from kafka_shell.audit.table import Table
@@ -22,8 +22,10 @@ from kafka_shell.audit.tasks import (
     ReadTask,
     Sampling,
     Target,
+    is_small,
     list_tasks,
     new_id,
+    read_in_process,
 )
 from kafka_shell.audit.threads import in_threads
 from kafka_shell.base.results import Failure
@@ -168,11 +170,7 @@ def collect(
         lambda: list_tasks(targets, tuple(wanted.values()), sampling=sampling),
         lambda: (0, len(targets)),
     )
-    read = (
-        _read_in_process
-        if engine.runs_locally and in_process.is_small(listed)
-        else _read_by_executors
-    )
+    read = _read_in_process if engine.runs_locally and is_small(listed) else _read_by_executors
     frames, status, cached = read(engine, listed, wanted, snapshot_id)
     return Collection(
         snapshot_id,
@@ -196,7 +194,7 @@ def _read_in_process(
     left = [task.target.name for task in tasks]
     rows = engine.run_without_spark(
         "reading the clusters",
-        lambda: in_process.read(
+        lambda: read_in_process(
             tasks,
             tables,
             snapshot_id,

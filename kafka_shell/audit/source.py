@@ -136,7 +136,7 @@ def _table(name: str) -> Table:
 
 def _targets(options: Mapping[str, str]) -> tuple[Target, ...]:
     """The clusters in the options of a notebook. Raises ShellError."""
-    from kafka_shell.audit.targets import of_profiles
+    from kafka_shell.audit.tasks import of_profiles
     from kafka_shell.base.files import xdg_folder
 
     file = Path(options.get("config_file") or xdg_folder("config", os.environ) / "config.toml")

@@ -14,6 +14,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.structs import Resource
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.configs.model import ConfigEntry
     from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.base.results import Failure, Results
     from kafka_shell.wire.connection import Cluster
@@ -173,3 +174,20 @@ def with_leaders(
         else:
             leaders[where] = each.leader
     return leaders
+
+
+# -- The configs that several tables read ----------------------------------------------------------
+
+
+def config_entries(
+    cluster: Cluster, kind: str, names: Names, *, synonyms: bool = False, besides: str = ""
+) -> Generator[ReadFailure, None, list[tuple[str, tuple[ConfigEntry, ...]]]]:
+    """Yield what could not be read, and return the configs of each resource of this ResourceType
+    (DescribeConfigs, API key 32)."""
+    from kafka_shell.admin.configs import read as configs
+    from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+
+    resources = [ConfigResource(ResourceType[kind], name) for name in names]
+    described = configs.describe(cluster, resources, synonyms=synonyms)
+    found = yield from readable(described, besides=besides)
+    return [(resource.name, entries) for resource, entries in found.items()]

@@ -6,20 +6,22 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
+from kafka_shell import settings
 from kafka_shell.audit.table import ReadFailure, Table, read_failure
 from kafka_shell.audit.threads import in_threads
-from kafka_shell.base.errors import ShellError
-from kafka_shell.base.units import counted
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.units import counted, to_path
+from kafka_shell.settings import Settings
 from kafka_shell.wire.rounds import in_slices
 
 if TYPE_CHECKING:
     from kafka_shell.wire.connection import Cluster
-
 
 # The tasks of a collection, which Spark executors receive as JSON.
 #
@@ -364,3 +366,90 @@ def new_id(clock: float) -> str:
     """Return a snapshot ID: its start time, sortable, and what sets it apart from others."""
     started = time.strftime("%Y%m%dT%H%M%S", time.gmtime(clock))
     return f"{started}.{int(clock * 1000) % 1000:03}Z-{os.urandom(2).hex()}"
+
+
+# -- The clusters to audit: profiles by name, or the current cluster -------------------------------
+
+
+def of_settings(found: Settings, environ: Mapping[str, str], config_file: Path) -> Target:
+    """Return the target of these settings. Raises UsageError for a secret on the command line."""
+    flags = found.flags
+    file = str(flags.get("command-config") or environ.get("KAFKA_SH_COMMAND_CONFIG") or "")
+    return Target(
+        found.cluster_name,
+        found.profile,
+        ",".join(map(str, found.connection.bootstrap)),
+        str(config_file.absolute()),
+        str(to_path(file).absolute()) if file else "",
+        _properties(flags.get("adminclient-property")),
+    )
+
+
+def of_profiles(
+    names: Sequence[str], environ: Mapping[str, str], config_file: Path
+) -> tuple[Target, ...]:
+    """Return the targets of these profiles, without duplicates. Raises ShellError if one is
+    missing."""
+    return tuple(
+        of_settings(settings.load({"profile": name}, {}, config_file), {}, config_file)
+        for name in dict.fromkeys(names)
+    )
+
+
+def _properties(given: object) -> tuple[str, ...]:
+    from kafka_shell.wire.client_properties import KNOWN, is_secret
+
+    pairs = given if isinstance(given, list | tuple) else [given] if given else []
+    texts = [f"{pair[0]}={pair[1]}" if isinstance(pair, tuple) else str(pair) for pair in pairs]
+    for text in texts:
+        key = text.partition("=")[0].strip()
+        if is_secret(key):
+            raise UsageError(
+                f"{key} on the command line would be sent to the Spark executors",
+                hint="Put the credentials into config.toml or a --command-config file.",
+                code="secret",
+            )
+    return tuple(text for text in texts if text.partition("=")[0].strip() in KNOWN)
+
+
+# -- Read small clusters in this process, without waiting for Spark --------------------------------
+
+MOST_TOPICS = 2_000
+MOST_PARTITIONS = 20_000
+MOST_GROUPS = 2_000
+_AT_ONCE = 16
+
+
+def is_small(listed: Sequence[ClusterTasks]) -> bool:
+    """Whether the clusters together are read in seconds, and fit into the memory of a program."""
+    return (
+        sum(each.topics for each in listed) <= MOST_TOPICS
+        and sum(each.partitions for each in listed) <= MOST_PARTITIONS
+        and sum(each.groups for each in listed) <= MOST_GROUPS
+    )
+
+
+def read_in_process(
+    tasks: Sequence[ReadTask],
+    tables: Mapping[str, Table],
+    snapshot_id: str,
+    known: Sequence[Read] = (),
+    done: Callable[[ReadTask], None] = lambda task: None,
+    stopped: Callable[[], bool] = lambda: False,
+    open_cluster: Opener = open_target,
+) -> dict[str, list[tuple[Any, ...]]]:
+    """Read these tasks in threads, and return the rows of each table, with those of `known`.
+    `done` is called after each task; no further one is begun once `stopped`."""
+
+    def one(task: ReadTask) -> list[Read]:
+        if stopped():
+            return []
+        found = list(collect(task, tables, snapshot_id, open_cluster))
+        done(task)
+        return found
+
+    rows: dict[str, list[tuple[Any, ...]]] = {}
+    for each in (known, *in_threads(one, tasks, _AT_ONCE)):
+        for part in each:
+            rows.setdefault(part.table, []).extend(part.rows)
+    return rows

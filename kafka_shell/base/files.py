@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, TextIO, overload
 
 from kafka_shell.base.errors import ShellError, Status
-from kafka_shell.base.nesting import limited
+from kafka_shell.base.structs import limited
 from kafka_shell.base.text import quote
 from kafka_shell.base.units import to_path
 

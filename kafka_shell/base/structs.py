@@ -1,9 +1,9 @@
-"""What models are made of."""
+"""What models are made of, and a limit for nested data."""
 
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace as replace
@@ -51,3 +51,25 @@ class Resource(Struct, frozen=True, order=True):
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.kind, self.name)))
+
+
+# -- nested data ----------------------------------------------------------------------------------
+
+T = TypeVar("T")
+MAX_LEVELS = 500  # a parser accepts more than what processes its result does
+
+
+def limited(data: T) -> T:
+    """Return the data of a JSON parser. Raises RecursionError, as parsers do, if it has more levels
+    than MAX_LEVELS."""
+    level: list[object] = [data]
+    for _ in range(MAX_LEVELS + 1):
+        level = [
+            child
+            for each in level
+            if isinstance(each, dict | list)
+            for child in (each.values() if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return data
+    raise RecursionError

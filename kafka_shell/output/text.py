@@ -35,7 +35,7 @@ Role = Literal[
     "properties",
     "sql",
 ]
-# Colored by output.syntax.
+# Colored by output.styled_stream.
 LANGUAGES: tuple[Role, ...] = ("json", "yaml", "xml", "properties", "sql")
 
 ELLIPSIS = "…"

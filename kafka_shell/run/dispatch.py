@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from kafka_shell.base.errors import ShellError, Status, UsageError
-from kafka_shell.base.plans import Effect, Plan
-from kafka_shell.base.runbook import Runbook
+from kafka_shell.base.plans import Effect, Plan, Runbook
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import to_path
 from kafka_shell.commands import REGISTRY, by_name
@@ -258,18 +257,18 @@ def _parse(line: Line, text: str, context: Context) -> Invocation:
         words = words[1:]  # pasted with the prompt of another shell
     words = without_prefix(words)
     if words and PASTED.fullmatch(words[0].text):
-        from kafka_shell.pasted.line import suggest_equivalent
+        from kafka_shell.pasted.kafka_tools import suggest_equivalent
 
         suggest_equivalent(line, words, text, context)
     try:
         invocation = parse(line, REGISTRY, text=text)
     except UsageError:
-        from kafka_shell.pasted.line import suggest_reordered
+        from kafka_shell.pasted.kafka_tools import suggest_reordered
 
         suggest_reordered(line, text, context)
         raise
     if len(words) > 1 and any(short.word == words[0].text for short in invocation.command.shorts):
-        from kafka_shell.pasted.line import note_reordered
+        from kafka_shell.pasted.kafka_tools import note_reordered
 
         note_reordered(line, context)
     return invocation

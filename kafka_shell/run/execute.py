@@ -34,7 +34,7 @@ from kafka_shell.run.sending import (
 from kafka_shell.wire.failures import OtherClusterError
 
 if TYPE_CHECKING:
-    from kafka_shell.base.runbook import Runbook
+    from kafka_shell.base.plans import Runbook
     from kafka_shell.output.writer import Writer
 
 

@@ -27,7 +27,7 @@ from kafka_shell.admin.client_configs.model import (
     read_registration,
 )
 from kafka_shell.clients import store as reading
-from kafka_shell.clients.consumer import DynamicKafkaConsumer
+from kafka_shell.clients.dynamic import DynamicKafkaConsumer
 from tests.support.waiting import wait_for
 
 USER = "ANONYMOUS"

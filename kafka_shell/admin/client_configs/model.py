@@ -9,8 +9,8 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.quotas.model import ANY_NAME, AnyName, Default
-from kafka_shell.base.nesting import limited
 from kafka_shell.base.plans import Resource
+from kafka_shell.base.structs import limited
 from kafka_shell.base.text import quote
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
 from kafka_shell.admin.cluster.registrations import registered
-from kafka_shell.admin.partitions import disks as broker_disks
-from kafka_shell.admin.partitions import write_rates
+from kafka_shell.admin.partitions import sizes as replica_sizes
 from kafka_shell.admin.partitions.batches import BatchLimits
 from kafka_shell.admin.partitions.current_assignment import CurrentAssignment, current_assignment
-from kafka_shell.admin.partitions.disks import Disks
 from kafka_shell.admin.partitions.model import (
+    EARLIEST,
+    LATEST,
     Assignment,
     GoalScore,
     TopicLoad,
@@ -26,12 +27,14 @@ from kafka_shell.admin.partitions.planner.plan import Scope
 from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, PlanLimits, Problem, Proposal
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.reassignment import plan_move
+from kafka_shell.admin.partitions.sizes import Disks, Sizes
 from kafka_shell.admin.partitions.throttles import (
     RemoveThrottle,
     ThrottleRecord,
     left_behind,
     rates_of,
 )
+from kafka_shell.admin.records.offsets import list_offsets
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Advice, Effect, Plan, Resource
 from kafka_shell.base.results import Failure, Results
@@ -91,7 +94,7 @@ class Brokers(Struct, frozen=True):
 
 def read_disks(cluster: Cluster, now: CurrentAssignment) -> Disks:
     """The disks of the running brokers."""
-    return broker_disks.read(cluster, now.racks)
+    return replica_sizes.read_disks(cluster, now.racks)
 
 
 def check_named(cluster: Cluster, now: CurrentAssignment, disks: Disks, brokers: Brokers) -> None:
@@ -448,7 +451,7 @@ def read_rebalance(
     now, disks = _current(cluster)
     brokers, writes = choose(now, disks), None
     if measure is not None:
-        writes = write_rates.measure(cluster, now, disks.sizes, measure)
+        writes = measure_writes(cluster, now, disks.sizes, measure)
         now, disks = _current(cluster)  # others may have changed the cluster meanwhile
         brokers = choose(now, disks)
     return Rebalance(now, disks, rebalanced(
@@ -585,3 +588,28 @@ def plan_remove_throttle(
     ours = known.keys() | {row.config for row in lists} | rates_of(lists)
     rows = tuple(row for row in rows if row.config in ours)
     return Plan(Effect.CHANGE, (RemoveThrottle(rows, record),) if rows else ())
+
+
+# -- How much is written to each partition, measured by log end offsets (ListOffsets, API key 2) ---
+
+
+def measure_writes(
+    cluster: Cluster, now: CurrentAssignment, sizes: Sizes, seconds: float
+) -> dict[TopicPartition, float]:
+    """Bytes per second written to each partition: its new records in this time, each counted with
+    the average size in the log. Partitions without a known size or offset are left out."""
+    led = [each for each, (leader, _) in now.current.items() if leader is not None]
+    earliest = list_offsets(cluster, dict.fromkeys(led, EARLIEST)).values
+    began = time.monotonic()
+    first = list_offsets(cluster, dict.fromkeys(led, LATEST)).values
+    time.sleep(seconds)
+    took = time.monotonic() - began
+    second = list_offsets(cluster, dict.fromkeys(led, LATEST)).values
+    rates: dict[TopicPartition, float] = {}
+    for each in first.keys() & second.keys() & earliest.keys():
+        size = sizes.of(each, now.current[each][0])
+        start, was, end = (row[each].offset for row in (earliest, first, second))
+        if size is None or start is None or was is None or end is None or end <= start:
+            continue
+        rates[each] = (end - was) / took * size / (end - start)
+    return rates

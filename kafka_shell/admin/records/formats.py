@@ -14,8 +14,7 @@ from msgspec import Struct
 from kafka_shell.admin.records.internal_topics import TOPICS, read_key, read_value
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.records.numbers import finite
-from kafka_shell.admin.schemas.budget import read_json
-from kafka_shell.admin.schemas.errors import SchemaError, UnavailableSchema, reason
+from kafka_shell.admin.schemas.budget import SchemaError, UnavailableSchema, read_json, reason
 from kafka_shell.admin.schemas.registry import SCHEMA_FORMATS, SchemaRegistry, split_message
 from kafka_shell.base.errors import UsageError, did_you_mean
 

@@ -15,9 +15,15 @@ from fastavro import _read_py
 from fastavro.read import LOGICAL_READERS
 
 from kafka_shell.admin.records.numbers import finite, varint
-from kafka_shell.admin.schemas.budget import MOST_MEMORY, STRUCTURE, VALUE, Budget
+from kafka_shell.admin.schemas.budget import (
+    MOST_MEMORY,
+    STRUCTURE,
+    VALUE,
+    Budget,
+    SchemaError,
+    reason,
+)
 from kafka_shell.admin.schemas.client import Imported
-from kafka_shell.admin.schemas.errors import SchemaError, reason
 from kafka_shell.base.units import counted
 
 _PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")

@@ -10,8 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shell.admin.schemas.errors import SchemaError
-from kafka_shell.base.nesting import MAX_LEVELS, limited
+from kafka_shell.base.structs import MAX_LEVELS, limited
 from kafka_shell.base.units import format_bytes
 
 MOST_MEMORY = 256 << 20
@@ -47,3 +46,27 @@ def read_json(raw: bytes) -> Any:
         return limited(data) if raw.count(b"[") + raw.count(b"{") > MAX_LEVELS else data
     except JSON_ERRORS:
         raise SchemaError("it is not valid JSON") from None
+
+
+# -- Why a schema cannot be used -------------------------------------------------------------------
+
+
+class SchemaError(Exception):
+    """Why a schema, or a message of it, cannot be read. The text names the schema."""
+
+
+class UnavailableSchema(SchemaError):
+    """The schema could not be read or compiled: nothing is known about its messages."""
+
+
+class MissingSchema(SchemaError):
+    """The registry responded that it does not have the schema."""
+
+
+def reason(error: BaseException) -> str:
+    """Why a schema or message cannot be read, of any exception of a library that reads it."""
+    if isinstance(error, EOFError):
+        return "it ends too early"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return str(error) or type(error).__name__

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from kafka_shell.admin.schemas.errors import MissingSchema, SchemaError
+from kafka_shell.admin.schemas.budget import MissingSchema, SchemaError
 from kafka_shell.admin.schemas.settings import RegistrySettings
 from kafka_shell.wire import http
 

@@ -22,9 +22,8 @@ from google.protobuf.descriptor import (
 from google.protobuf.message import DecodeError
 
 from kafka_shell.admin.records.numbers import unsigned_varint, varint
-from kafka_shell.admin.schemas.budget import MOST_MEMORY, STRUCTURE, VALUE, Budget
+from kafka_shell.admin.schemas.budget import MOST_MEMORY, STRUCTURE, VALUE, Budget, SchemaError
 from kafka_shell.admin.schemas.client import Imported
-from kafka_shell.admin.schemas.errors import SchemaError
 from kafka_shell.base.processes import run_module
 
 _PARSED, _COMPILED = "parsed.descriptors", "compiled.descriptors"  # files beside it

@@ -8,8 +8,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from kafka_shell.admin.schemas.budget import read_json
-from kafka_shell.admin.schemas.errors import MissingSchema, SchemaError, UnavailableSchema, reason
+from kafka_shell.admin.schemas.budget import (
+    MissingSchema,
+    SchemaError,
+    UnavailableSchema,
+    read_json,
+    reason,
+)
 from kafka_shell.wire.client_properties import Property
 
 if TYPE_CHECKING:

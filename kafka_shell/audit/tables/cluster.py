@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.audit.table import Names, Rows, readable, table
-from kafka_shell.audit.tables.config_entries import config_entries
+from kafka_shell.audit.table import Names, Rows, config_entries, readable, table
 from kafka_shell.base.results import Results
 from kafka_shell.base.text import quote
 

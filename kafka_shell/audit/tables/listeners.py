@@ -8,8 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.audit.table import Names, ReadFailure, Rows, read_failure, table
-from kafka_shell.audit.tables.config_entries import config_entries
+from kafka_shell.audit.table import Names, ReadFailure, Rows, config_entries, read_failure, table
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.structs import replace
 

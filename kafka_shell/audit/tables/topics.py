@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
 
-from kafka_shell.audit.table import Names, ReadFailure, Rows, readable, table
-from kafka_shell.audit.tables.config_entries import config_entries
+from kafka_shell.audit.table import Names, ReadFailure, Rows, config_entries, readable, table
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quote
 

@@ -12,8 +12,7 @@ from kafka_shell.admin.cluster.restart.judge import Verdict
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.targets import plan_remove_throttle, wait_until_drained
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Advice, Plan
-from kafka_shell.base.runbook import Runbook, Stage
+from kafka_shell.base.plans import Advice, Plan, Runbook, Stage
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.base.waits import POLL_S, PROGRESS_S

@@ -14,15 +14,21 @@ from kafka_shell.admin.partitions import reassignment
 from kafka_shell.admin.partitions import targets as move_targets
 from kafka_shell.admin.partitions.batches import BatchLimits, FollowBatches
 from kafka_shell.admin.partitions.current_assignment import CurrentAssignment, current_assignment
-from kafka_shell.admin.partitions.disks import Disks
 from kafka_shell.admin.partitions.follow import Follow
 from kafka_shell.admin.partitions.log_dir_moves import Dirs
 from kafka_shell.admin.partitions.model import Assignment, Move, MoveState, TopicPartition
-from kafka_shell.admin.partitions.partition_files import MoveFile, export, read_moves, read_topics
+from kafka_shell.admin.partitions.planner.plan import Scope
+from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, PlanLimits
 from kafka_shell.admin.partitions.reassignment import plan_cancel
-from kafka_shell.admin.partitions.rollback import with_rollback
-from kafka_shell.admin.partitions.sizes import Sizes
-from kafka_shell.admin.partitions.targets import Brokers, Targets
+from kafka_shell.admin.partitions.rollback import (
+    MoveFile,
+    export,
+    read_moves,
+    read_topics,
+    with_rollback,
+)
+from kafka_shell.admin.partitions.sizes import Disks, Sizes
+from kafka_shell.admin.partitions.targets import Brokers, Targets, read_rebalance
 from kafka_shell.admin.partitions.throttles import RemoveThrottle, left_behind
 from kafka_shell.admin.topics import read as topics_read
 from kafka_shell.admin.topics.change import plan_growth
@@ -37,10 +43,10 @@ from kafka_shell.commands.options import add_resume, with_hint
 from kafka_shell.commands.partitions.spec import COMMANDS
 from kafka_shell.commands.partitions.throttle_store import throttle_record
 from kafka_shell.context import Context
+from kafka_shell.language import scan
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import defaults
 from kafka_shell.language.render import render
-from kafka_shell.language.scan import Scope
 from kafka_shell.output.humanize import name_few
 from kafka_shell.wire.connection import Cluster
 
@@ -182,7 +188,7 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
 def plan_rollback(file: str, context: Context) -> Plan:
     """The plan that moves replicas to the assignment of a rollback file."""
     (command,) = (command for command in COMMANDS if command.name == "reassign-partitions")
-    values = {**defaults(Scope(command)), "reassignment-json-file": file}
+    values = {**defaults(scan.Scope(command)), "reassignment-json-file": file}
     return reassign_partitions(Invocation(command, values), context)
 
 
@@ -398,3 +404,43 @@ def _failed(state: MoveState) -> dict[Resource, Failure]:
         for row in state.partitions
         if row.code < 0 and row.replicas != row.wanted
     }
+
+
+# -- `rebalance`: move replicas and leaders until the brokers have their shares --------------------
+
+_PERCENT = 100
+
+
+def rebalance(invocation: Invocation, context: Context) -> Plan:
+    """Plan moves between brokers by the goals of the planner."""
+    scope = Scope.ALL
+    if invocation["only-leaders"] or invocation["racks"]:
+        scope = Scope.LEADERS if invocation["only-leaders"] else Scope.RACKS
+    limits = None
+    if invocation["max-bytes"] is not None or invocation["max-partitions"] is not None:
+        limits = PlanLimits(invocation["max-bytes"], invocation["max-partitions"])
+    min_gain, measure = invocation["min-gain"], invocation["measure"]
+    found = read_rebalance(
+        context.cluster,
+        chosen_topics(invocation, context.cluster),
+        lambda now, disks: _brokers(invocation, context.cluster, now, disks),
+        scope=scope,
+        limits=limits,
+        min_gain=MIN_GAIN if min_gain is None else min_gain / _PERCENT,
+        measure=None if measure is None else measure / 1000,
+    )
+    return plan_start(
+        invocation, context, found.targets.replicas, now=found.now, sizes=found.disks.sizes,
+        planned=found.targets, throttle=invocation["throttle"],
+    )  # fmt: skip
+
+
+def _brokers(
+    invocation: Invocation, cluster: Cluster, now: CurrentAssignment, disks: Disks
+) -> Brokers:
+    brokers = named_brokers(invocation, cluster, now, disks, "brokers")
+    if not invocation["exclude-brokers"]:
+        return brokers
+    known = sorted({*now.racks, *now.found.replica_ids()})
+    excluded = select.brokers_among(invocation, known, "exclude-brokers")
+    return replace(brokers, excluded=frozenset(map(int, excluded)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka_shell.admin.partitions import elections
 from kafka_shell.admin.partitions import progress as move_progress
 from kafka_shell.admin.partitions.model import ElectionStatus, Reassignment
-from kafka_shell.admin.partitions.partition_files import read_partitions
+from kafka_shell.admin.partitions.rollback import read_partitions
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.plans import Plan, Resource

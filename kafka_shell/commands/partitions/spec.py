@@ -105,7 +105,7 @@ COMMANDS: tuple[Command, ...] = (
         name="rebalance",
         summary="Balance topics, leaders, bytes and replicas between brokers.",
         family="partitions",
-        run="partitions.rebalance:rebalance",
+        run="partitions.reassignments:rebalance",
         effect=Effect.CHANGE,
         options=(
             Option("--topics", kinds.TOPIC, "Only these topics: a,b  svc-*  /regex/",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-from kafka_shell.audit import collection, drift, require_spark, server, targets
+from kafka_shell.audit import collection, drift, require_spark, server, tasks
 from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.snapshot import is_snapshot
@@ -112,8 +112,8 @@ def targets_of(invocation: Invocation, context: Context) -> tuple[Target, ...]:
     file = context.paths.config_file
     # The profile of this session may have other bootstrap servers, as in --profile a --broker b.
     if named and named != [context.settings.profile]:
-        return targets.of_profiles(named, context.environ, file)
-    return (targets.of_settings(context.settings, context.environ, file),)
+        return tasks.of_profiles(named, context.environ, file)
+    return (tasks.of_settings(context.settings, context.environ, file),)
 
 
 @contextmanager
@@ -148,9 +148,9 @@ def collection_of(
     current cluster (`now`)."""
     file, names = context.paths.config_file, {*drift.KEYS, "clusters"}
     if text == "now":
-        named: tuple[Target, ...] = (targets.of_settings(context.settings, context.environ, file),)
+        named: tuple[Target, ...] = (tasks.of_settings(context.settings, context.environ, file),)
     elif is_snapshot(text.rpartition("@")[0] or text) or "/" in text:
         return collection.of_snapshot(engine, text, TABLES, names, of)
     else:
-        named = targets.of_profiles(text.split(","), context.environ, file)
+        named = tasks.of_profiles(text.split(","), context.environ, file)
     return collection.collect(engine, named, TABLES, names)

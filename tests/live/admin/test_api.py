@@ -14,7 +14,7 @@ import pytest
 import kafka_shell.admin
 from kafka_shell.admin import AclFilter, Admin, NewTopic, ShellError
 from kafka_shell.admin.calls import Family
-from kafka_shell.admin.tokens.api import TokensApi
+from kafka_shell.admin.client import TokensApi
 from kafka_shell.sandbox.state import Sandbox
 from tests.api_reference import example_of, families
 

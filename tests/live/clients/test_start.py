@@ -26,9 +26,7 @@ def test_importing_the_clients_costs_little_more_than_kafka_python() -> None:
     ours = {module for module in more if module.startswith("kafka_shell")}
     assert not roots & {"prompt_toolkit", "pyspark", "yaml", "pygments"}
     base = {module.split(".")[2] for module in ours if module.count("base.")}
-    assert base <= {"errors", "nesting", "plans", "results", "structs", "text", "units", "waits"}, (
-        base
-    )
+    assert base <= {"errors", "plans", "results", "structs", "text", "units", "waits"}, base
     parts = {module.split(".")[1] for module in ours if "." in module}
     assert parts <= {"clients", "admin", "base"}, parts
     assert len(more) < SMALL, sorted(more)

@@ -5,7 +5,7 @@ import pytest
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.pasted.kafka_tools import translate
-from kafka_shell.pasted.word_order import reorder
+from kafka_shell.pasted.other_tools import reorder
 
 
 def words(text: str) -> list[str]:

@@ -6,7 +6,7 @@ from queue import Queue
 from threading import Event
 
 from kafka_shell.base.plans import Report
-from kafka_shell.shell.background import Background
+from kafka_shell.shell.session import Background
 
 
 def test_background_tasks_are_shown_and_reported_once() -> None:

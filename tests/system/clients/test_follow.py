@@ -29,8 +29,7 @@ from kafka_shell.admin.client_configs.model import (
 )
 from kafka_shell.clients import follow, internals
 from kafka_shell.clients import store as reading
-from kafka_shell.clients.consumer import DynamicKafkaConsumer
-from kafka_shell.clients.producer import DynamicKafkaProducer
+from kafka_shell.clients.dynamic import DynamicKafkaConsumer, DynamicKafkaProducer
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.followed_clients import SOON, USER, Looks, Store, everything, followers, said
 from tests.support.frozen_process import freeze, is_frozen, thaw

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
-from kafka_shell.admin.partitions.disks import Disks
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.sizes import Disks
 from kafka_shell.admin.partitions.targets import drained
 from kafka_shell.base.plans import Resource
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_shell.admin.partitions.disks import Disks
 from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
-from kafka_shell.admin.partitions.sizes import Sizes
+from kafka_shell.admin.partitions.sizes import Disks, Sizes
 
 
 def test_copies_in_progress_need_space_too() -> None:

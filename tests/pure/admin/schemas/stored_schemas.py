@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
+from kafka_shell.admin.schemas.budget import MissingSchema
 from kafka_shell.admin.schemas.client import Client, Imported, Schema
-from kafka_shell.admin.schemas.errors import MissingSchema
 from kafka_shell.admin.schemas.registry import SchemaId, SchemaRegistry
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from kafka_shell.admin.records.formats import recognize
 from kafka_shell.admin.schemas.avro import compile_avro
+from kafka_shell.admin.schemas.budget import SchemaError
 from kafka_shell.admin.schemas.client import Client, Reference, Schema
-from kafka_shell.admin.schemas.errors import SchemaError
 from kafka_shell.admin.schemas.protobuf import reader
 from tests.support.crafted_batches import varint
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kafka_shell.admin.schemas.avro import compile_avro
+from kafka_shell.admin.schemas.budget import SchemaError
 from kafka_shell.admin.schemas.client import Imported
-from kafka_shell.admin.schemas.errors import SchemaError
 
 ENUM = {"type": "enum", "name": "E", "symbols": ["a-b", "ä ö", "1"]}
 INNER = {"type": "record", "name": "In", "fields": [{"name": "x", "type": "int"}]}

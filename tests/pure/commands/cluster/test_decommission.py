@@ -19,9 +19,8 @@ from kafka_shell.admin.cluster.decommission.check import BrokerState, Decommissi
 from kafka_shell.admin.cluster.restart.judge import ClusterState, Reason, Verdict
 from kafka_shell.admin.partitions import targets
 from kafka_shell.admin.partitions.current_assignment import current_assignment
-from kafka_shell.admin.partitions.disks import Disks
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.partitions.sizes import Sizes
+from kafka_shell.admin.partitions.sizes import Disks, Sizes
 from kafka_shell.admin.partitions.targets import Drain
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.base.errors import ShellError

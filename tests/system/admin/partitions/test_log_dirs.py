@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shell.admin.cluster import health
 from kafka_shell.admin.cluster.model import Finding, Severity
-from kafka_shell.admin.partitions import disks, log_dir_moves, log_dirs
+from kafka_shell.admin.partitions import log_dir_moves, log_dirs, sizes
 from kafka_shell.admin.partitions.model import LogReplica, TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.advice import advise
@@ -85,8 +85,8 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox, tmp_path: Path) -> No
         run = Shell(tmp_path, expendable.bootstrap)(f"describe-log-dirs {topic} --by topic")
         assert run.status == 1 and f"{lost} of broker 1" in run.err, str(run)
         assert f" {4 - lacking}+ " in run.out, str(run)
-        assert disks.read(cluster, [1]).not_read.keys() == {1}, "it gets no replicas"
-        assert disks.read(cluster, [1]).sizes.on(1) is None
+        assert sizes.read_disks(cluster, [1]).not_read.keys() == {1}, "it gets no replicas"
+        assert sizes.read_disks(cluster, [1]).sizes.on(1) is None
         plan = advise(topic_changes.plan_delete(cluster, [topic]), cluster)
         (used,) = plan.advice.figures
         assert [each.unread_replicas for each in used.topics] == [4]

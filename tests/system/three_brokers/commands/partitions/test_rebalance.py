@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.partitions import disks, sizes, write_rates
+from kafka_shell.admin.partitions import sizes, targets
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
@@ -46,10 +46,10 @@ def cordoned(cluster: Cluster) -> Iterator[int]:
     """Broker 3, whose log directories accept no new replicas."""
     broker = ConfigResource(ResourceType.BROKER, "3")
     put(cluster, broker, CORDON, "*")
-    wait_for("broker 3 is cordoned", lambda: disks.read(cluster, [3]).cordoned == {3})
+    wait_for("broker 3 is cordoned", lambda: sizes.read_disks(cluster, [3]).cordoned == {3})
     yield 3
     put(cluster, broker, CORDON, None)
-    wait_for("broker 3 is not cordoned", lambda: not disks.read(cluster, [3]).cordoned)
+    wait_for("broker 3 is not cordoned", lambda: not sizes.read_disks(cluster, [3]).cordoned)
 
 
 def test_a_cordoned_broker_is_shown(kafka: Program, cordoned: int) -> None:
@@ -161,13 +161,13 @@ def test_what_is_changed_while_it_is_measured_is_not_planned_from_the_state_befo
     kafka: Program, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its replication factor is increased: a target with the old one would remove a replica."""
-    topic, own = placed(cluster, (1,), (1,), (1,)), write_rates.measure
+    topic, own = placed(cluster, (1,), (1,), (1,)), targets.measure_writes
 
     def meanwhile(*given: Any) -> Any:
         kafka.ok("alter-topic", topic, "--replication-factor", "2")
         wait_for("it is done", lambda: set(map(len, replicas(cluster, topic))) == {2})
         return own(*given)
 
-    monkeypatch.setattr(write_rates, "measure", meanwhile)
+    monkeypatch.setattr(targets, "measure_writes", meanwhile)
     kafka.ok("rebalance", "--topics", topic, "--measure", "100ms", "--wait")
     assert set(map(len, replicas(cluster, topic))) == {2}
