@@ -22,15 +22,16 @@ def varint(number: int) -> bytes:
     return bytes([*out, left])
 
 
-def record(content: bytes, offset: int = 0) -> bytes:
-    """A record with this key, value and headers, as encoded."""
-    body = b"\0" + varint(0) + varint(offset) + content
+def record(content: bytes, offset: int = 0, timestamp: int = 0) -> bytes:
+    """A record with this key, value and headers, as encoded. Offset and timestamp are those after
+    the base of the batch."""
+    body = b"\0" + varint(timestamp) + varint(offset) + content
     return varint(len(body)) + body
 
 
-def value(content: bytes, offset: int = 0) -> bytes:
+def value(content: bytes, offset: int = 0, timestamp: int = 0) -> bytes:
     """A record with this value."""
-    return record(varint(-1) + varint(len(content)) + content + varint(0), offset)
+    return record(varint(-1) + varint(len(content)) + content + varint(0), offset, timestamp)
 
 
 def batch(records: bytes, count: int = 1, *, codec: int = codecs.NONE, base: int = 0) -> bytes:
@@ -38,9 +39,19 @@ def batch(records: bytes, count: int = 1, *, codec: int = codecs.NONE, base: int
     return packed(codecs.compress(codec, records), count, codec, base)
 
 
-def packed(data: bytes, count: int, codec: int, base: int = 0) -> bytes:
-    """A batch with these bytes as compressed records."""
-    covered = struct.pack(">hiqqqhii", codec, max(0, count - 1), 0, 0, -1, -1, -1, count) + data
+def packed(
+    data: bytes,
+    count: int,
+    codec: int,
+    base: int = 0,
+    *,
+    last: int | None = None,
+    times: tuple[int, int] = (0, 0),
+) -> bytes:
+    """A batch with these bytes as compressed records. `codec` may contain other attributes, `last`
+    is the last offset after the base, and `times` are its base and largest timestamp."""
+    last = max(0, count - 1) if last is None else last
+    covered = struct.pack(">hiqqqhii", codec, last, *times, -1, -1, -1, count) + data
     checksum = codecs.crc32c(covered).to_bytes(4, "big")
     return struct.pack(">qiib", base, len(covered) + 9, 0, 2) + checksum + covered
 

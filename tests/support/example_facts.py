@@ -243,7 +243,9 @@ FACTS: dict[str, tuple[str, ...]] = {
     "list-groups --state Empty | wc -l": ("7",),
     "list-groups --type share --type streams": NOTHING,
     "lag": ("orders-enricher Empty 0 3 34",),
-    "lag --sort lag | head -5": ("GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG",),
+    "lag --sort lag | head -5": (
+        "GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG TIME-LAG",
+    ),
     "describe-group orders-enricher": ("group orders-enricher", "orders.placed 0 115 126 11"),
     "lag fraud-check": ("fraud-check payments.authorized 2 24 62 38",),
     "describe-group --state": ("fraud-check Empty classic 0 6 38 1",),

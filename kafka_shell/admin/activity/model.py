@@ -60,12 +60,14 @@ class LagSample(Struct, frozen=True, gc=False):
 
 
 class GroupSample(Struct, frozen=True):
-    """One group: its state, and its partitions. `note` is why its offsets are unknown."""
+    """One group: its state, and its partitions. `note` is why its offsets are unknown.
+    `time_lag_ms` is the largest of the partitions."""
 
     state: str
     members: int | None = None
     partitions: Mapping[TopicPartition, LagSample] = field(default_factory=dict)
     note: str = ""
+    time_lag_ms: int | None = None
 
 
 class Sample(Struct, frozen=True):
@@ -112,6 +114,7 @@ class GroupActivity(Struct, frozen=True):
     offsets advance. `unknown` is the number of partitions whose lag is unknown: without committed
     offset, or not readable; without any other lag, `catch_up_s` is None then. `out_of_range` is the
     number of partitions whose committed offset is below the log start or above the log end.
+    `time_lag_ms` is the largest of the partitions, None if it is not known of all with a known lag.
     """
 
     name: str
@@ -125,6 +128,7 @@ class GroupActivity(Struct, frozen=True):
     unknown: int = 0
     note: str = ""
     out_of_range: int = 0
+    time_lag_ms: int | None = None
 
 
 class BrokerActivity(Struct, frozen=True):

@@ -24,6 +24,7 @@ from kafka_shell.admin.activity.model import (
 )
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import Group, GroupKey, GroupListing
+from kafka_shell.admin.groups.time_lag import Place, with_time_lag
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records.offsets import OffsetRows, offsets_request
 from kafka_shell.base.results import Failure, Results
@@ -219,6 +220,7 @@ def _group_rates(
         unknown,
         now.note,
         sum(each.out_of_range for each in now.partitions.values()),
+        now.time_lag_ms,
     )
 
 
@@ -430,29 +432,35 @@ def _brokers(
 # -- groups ----------------------------------------------------------------------------------------
 
 
-def sample_groups(cluster: Cluster, names: Sequence[str] | None = None) -> Sample:
+def sample_groups(
+    cluster: Cluster,
+    names: Sequence[str] | None = None,
+    times: dict[Place, int] | None = None,
+) -> Sample:
     """The lag of these groups, or of all groups. What a broker that does not respond coordinates or
-    leads is unknown, and it is among the failures. Raises ShellError if no broker answers."""
+    leads is unknown, and it is among the failures. Raises ShellError if no broker answers.
+
+    With `times`, which keeps timestamps of records for the next sample, also their lag in time."""
     with cluster.within(REFRESH_S):
+        listed: Results[GroupKey, GroupListing] = Results()
         if names is None:
-            return _all_groups(cluster)
-        return of_groups(groups.describe(cluster, names, offsets=True))
-
-
-def _all_groups(cluster: Cluster) -> Sample:
-    with cluster.within(_ANSWER_S):
-        listed = groups.list_groups(cluster)
-    found = groups.describe_listed(cluster, listed, offsets=True)
+            with cluster.within(_ANSWER_S):
+                listed = groups.list_groups(cluster)
+            found = groups.describe_listed(cluster, listed, offsets=True)
+        else:
+            found = groups.describe(cluster, names, offsets=True)
+        at = time.monotonic()
+        if times is not None:
+            found = with_time_lag(cluster, found, times)
     unread = {name: each for name, each in listed.values.items() if name in found.failures}
-    return of_groups(found, unread)
+    return of_groups(found, at, unread)
 
 
 def of_groups(
-    found: Results[GroupKey, Group], listed: Mapping[str, GroupListing] | None = None
+    found: Results[GroupKey, Group], at: float, listed: Mapping[str, GroupListing] | None = None
 ) -> Sample:
-    """The sample of these groups with their offsets, which were read just now: that comes last, and
-    rates are per the time between. A group that is only listed has no lag."""
-    at = time.monotonic()
+    """The sample of these groups with their offsets, which were read before `at`: that comes last,
+    and rates are per the time between. A group that is only listed has no lag."""
     rows = {name: _group(group) for name, group in found.values.items()}
     for name, each in (listed or {}).items():
         if name not in rows:
@@ -475,4 +483,5 @@ def _group(group: Group) -> GroupSample:
             for row in rows
         },
         next((row.note for row in rows if row.note), ""),
+        group.time_lag_ms,
     )

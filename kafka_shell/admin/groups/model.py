@@ -94,7 +94,8 @@ class GroupOffset(Struct, OfPartition, frozen=True):
     reason in `note` (`no such topic`). `client_id`, `host` and `member_id` are of the member that
     the partition is assigned to. `start` is the log start offset: `note` says if `offset` is below
     it, as records that no longer exist are part of `lag` then, or above `end`. `change_per_s` is
-    the change of the lag per second since the last run of a repeated command.
+    the change of the lag per second since the last run of a repeated command. `time_lag_ms` is how
+    long ago the oldest unread record was written, 0 without one; None if it was not read.
     """
 
     group: str
@@ -111,6 +112,7 @@ class GroupOffset(Struct, OfPartition, frozen=True):
     member_id: str = ""
     start: int | None = None
     change_per_s: float | None = None
+    time_lag_ms: int | None = None
 
     @property
     def out_of_range(self) -> bool:
@@ -158,11 +160,17 @@ class Group(Struct, frozen=True):
         known = [lag for lag in lags if lag is not None]
         return sum(known) if known else None
 
+    @property
+    def time_lag_ms(self) -> int | None:
+        """The largest time lag; None if that of a partition with a known lag is unknown."""
+        known = [row.time_lag_ms for row in self.offsets or () if row.known_lag is not None]
+        return None if None in known else max(known, default=None)  # type: ignore[type-var]
+
 
 class GroupTotals(Struct, frozen=True):
     """A group in figures. `lag` is the sum of the known lags, None if none is known; `unknown`
     counts the partitions with an unknown lag, `out_of_range` those whose committed offset is below
-    the log start or above the log end."""
+    the log start or above the log end. `time_lag_ms` is the largest of the partitions."""
 
     name: str
     type: GroupType
@@ -176,6 +184,7 @@ class GroupTotals(Struct, frozen=True):
     assignment_epoch: int | None = None
     unknown: int = 0
     out_of_range: int = 0
+    time_lag_ms: int | None = None
 
     @staticmethod
     def of(group: Group) -> GroupTotals:
@@ -185,6 +194,7 @@ class GroupTotals(Struct, frozen=True):
             group.name, group.type, group.state, group.coordinator, group.assignor,
             len(group.members), len(rows), group.lag, group.epoch, group.assignment_epoch,
             sum(row.known_lag is None for row in rows), sum(row.out_of_range for row in rows),
+            group.time_lag_ms,
         )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -185,27 +185,34 @@ def _errors(offsets: Mapping[str, Offsets]) -> Iterator[tuple[TopicPartition, Fa
 def unread_lag(
     failures: Mapping[TopicPartition, Failure], offsets: Mapping[str, Offsets]
 ) -> dict[Resource, Failure]:
-    """A failure for each reason why lag is unknown, and not for each partition. Partitions of
-    deleted topics have no lag: they are not among them.
+    """A failure for each reason why lag is unknown.
 
     `failures` are those of reading the end of partitions, `offsets` those of each group."""
+    return by_reason("lag", chain(failures.items(), _errors(offsets)), "DESCRIBE")
+
+
+def by_reason(
+    kind: str, failures: Iterable[tuple[TopicPartition, Failure]], operation: str
+) -> dict[Resource, Failure]:
+    """A failure of each reason, and not of each partition; its key is a Resource of this kind.
+    Partitions of deleted topics have no lag: they are not among them."""
     partitions: dict[Failure | int, dict[TopicPartition, Failure]] = {}
-    for each, why in chain(failures.items(), _errors(offsets)):
+    for each, why in failures:
         if why.code != UNKNOWN_TOPIC_OR_PARTITION:
             partitions.setdefault(why if why.code is None else why.code, {})[each] = why
     return {
-        Resource("lag", f"in {some(list(found), _NAMED)}"): _one_of(set(found.values()))
+        Resource(kind, f"in {some(list(found), _NAMED)}"): _one_of(set(found.values()), operation)
         for found in partitions.values()
     }
 
 
-def _one_of(failures: Collection[Failure]) -> Failure:
+def _one_of(failures: Collection[Failure], operation: str) -> Failure:
     """The failure of all partitions: that of each if it is the same, or one with its code."""
     first = next(iter(failures))
     if len(failures) == 1 or first.code is None:
         return first
     text = "the partitions have no leader" if first.code == LEADER_NOT_AVAILABLE else ""
-    return failure(first.code, text=text, requires="DESCRIBE on these topics")
+    return failure(first.code, text=text, requires=f"{operation} on these topics")
 
 
 def _is_beyond_topic(

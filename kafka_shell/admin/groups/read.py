@@ -9,6 +9,7 @@ from typing import Any
 from kafka_shell.admin.acls import rights
 from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.admin.groups import offsets as group_offsets
+from kafka_shell.admin.groups import time_lag
 from kafka_shell.admin.groups.model import (
     Group,
     GroupKey,
@@ -304,17 +305,20 @@ def describe(
     names: Iterable[str],
     *,
     offsets: bool = False,
+    times: bool = False,
     types: Mapping[str, GroupType] | None = None,
 ) -> Results[GroupKey, Group]:
-    """The groups with their members (API keys 15, 69, 77, 89), and with offsets and lag (9, 90).
+    """The groups with their members (API keys 15, 69, 77, 89), with `offsets` and lag (9, 90), and
+    with `times` also the lag in time (1), which requires READ on the topics.
 
     All coordinators are asked at once, each once for all its groups. If `types` are known, only the
     requests of these protocols are sent. An unknown group is a GROUP_ID_NOT_FOUND failure; its hint
-    is a similar name. If offsets or the end of partitions cannot be read, other than of deleted
-    topics, the key of the failure is a Resource that names them.
+    is a similar name. If offsets, the end of partitions or the lag in time cannot be read, other
+    than of deleted topics, the key of the failure is a Resource that names them.
     """
     requested = list(dict.fromkeys(names))
     known = types or {}
+    offsets = offsets or times
     wanted = {name: _apis(known.get(name, GroupType.UNKNOWN), offsets) for name in requested}
     responses = ask(cluster, wanted)
     results: Results[str, Group] = Results()
@@ -328,6 +332,8 @@ def describe(
             results.values[name] = group
     if offsets:
         results = group_offsets.with_offsets(cluster, results, responses)
+    if times:
+        results = time_lag.with_time_lag(cluster, results)
     return Results(results.values, _with_similar_names(cluster, results.failures))
 
 

@@ -70,6 +70,11 @@ class Batch(Struct, frozen=True):
         return self.max_timestamp if self.append_time else self.base_timestamp
 
     @property
+    def span_ms(self) -> int:
+        """The largest timestamp minus the first one."""
+        return self.max_timestamp - self.base_timestamp
+
+    @property
     def transactional(self) -> bool:
         """Whether it belongs to a transaction."""
         return bool(self.attributes & 0x10)

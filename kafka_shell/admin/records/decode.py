@@ -314,6 +314,30 @@ def _values(records: int, data: bytes) -> Iterator[list[bytes | None]]:
             return
 
 
+def timestamp_from(batch: Batch, data: bytes, start: int) -> int | None:
+    """The timestamp of the first record of a batch that has this offset or a later one, from its
+    decompressed bytes; None if it has none. Raises ShellError."""
+    at = 0
+    complete = batch.records == batch.last_offset - batch.base_offset + 1  # compaction took none
+    skipped = start - batch.base_offset if complete else 0
+    with _reported(batch):
+        for index in range(batch.records):
+            number = data[at]
+            if number < 128:
+                size, at = number >> 1, at + 1
+            else:
+                size, at = varint(data, at)
+            if index >= skipped:
+                timestamp, after = varint(data, at + 1)  # after the attributes
+                offset, _ = varint(data, after)
+                if batch.base_offset + offset >= start:
+                    return batch.base_timestamp + timestamp
+            if size <= 0:
+                raise ValueError(_ENDS)
+            at += size
+    return None
+
+
 def _headers(data: bytes, at: int) -> tuple[tuple[Header, ...], int]:
     count, at = varint(data, at)
     if not 0 <= count <= _MOST_HEADERS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka_shell.admin.activity.model import BrokerActivity, GroupActivity, TopicActivity
 from kafka_shell.base.units import approximate_bytes, approximate_duration, approximate_rate
-from kafka_shell.commands.groups.render import change, lag_cell, lag_note, number, state
+from kafka_shell.commands.groups.render import change, lag_cell, lag_note, number, state, time_lag
 from kafka_shell.output.tables import Cell, Column
 from kafka_shell.output.text import Text, text
 
@@ -67,6 +67,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("MEMBERS", lambda row: row.members, "right", overflow="drop"),
         Column("PARTITIONS", lambda row: row.partitions, "right", overflow="drop"),
         Column("LAG", lambda row: lag_cell(row.lag), "right"),
+        Column("TIME-LAG", time_lag, "right"),
         Column("CHANGE/S", change, "right"),
         Column("CATCH-UP", catch_up, "right"),
         Column("RECORDS/S", lambda row: rate(row.records_per_s), "right"),

@@ -12,12 +12,14 @@ from msgspec import Struct, field
 from kafka_shell.admin.activity import sample as rates
 from kafka_shell.admin.activity.model import Sample, TopicActivity
 from kafka_shell.admin.activity.sample import sample_groups, sample_topics
+from kafka_shell.admin.groups.time_lag import Place
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import Status, UsageError
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import format_duration
 from kafka_shell.commands.activity.spec import BROKERS, GROUPS, TOPICS
+from kafka_shell.commands.groups.describe import without_hidden_times
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.output.terminal import is_dumb
@@ -53,6 +55,7 @@ class Meter:
     def __init__(self, cluster: Cluster, interval: float) -> None:
         self._cluster = cluster
         self._stale_s = _STALE * interval + 10
+        self._times: dict[Place, int] = {}
         self._samples: dict[bool, deque[Sample]] = {False: deque(), True: deque()}
 
     def close(self) -> None:
@@ -63,7 +66,10 @@ class Meter:
         """Read the cluster and compare it with the last time. Raises ShellError if no broker
         answers."""
         of_groups = view == GROUPS
-        after = sample_groups(self._cluster) if of_groups else sample_topics(self._cluster)
+        if of_groups:
+            after = sample_groups(self._cluster, times=self._times)
+        else:
+            after = sample_topics(self._cluster)
         after = _with_lost_brokers(after, self._samples[of_groups])
         before = self._before(self._samples[of_groups], after, GROUP_WINDOW_S if of_groups else 0)
         compare: Any = {
@@ -146,6 +152,8 @@ def _once(view: str, context: Context, interval: float) -> Results[Resource, obj
     time.sleep(max(0.0, interval - (time.monotonic() - began)))
     found = meter.measure(view)
     missing = {**first.failures, **found.failures}  # rates need both
+    if view == GROUPS:
+        missing = without_hidden_times(missing, context)
     if not found.rows and not missing:
         return NoRows(f"no {view} ({view} without DESCRIBE permission are hidden)")
     rows = sorted(found.rows, key=_least_active, reverse=True) if view == TOPICS else found.rows

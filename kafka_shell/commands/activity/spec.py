@@ -27,11 +27,12 @@ COMMANDS: tuple[Command, ...] = (
                    excludes=("--once",)),
         ),
         search=("live", "rate", "throughput", "traffic", "monitor", "lag", "busy", "activity"),
-        apis=(2, 9, 15, 16, 35, 69, 77, 89, 90),
+        apis=(1, 2, 9, 15, 16, 35, 69, 77, 89, 90),
         description=(
             "topics: records and stored bytes per second, without replicas; brokers: the rates "
             "of the partitions they lead.\n"
-            "groups: lag, its change per second over the last 15 s, and the time to catch up.\n"
+            "groups: lag in records and in time (see help lag), its change per second over the "
+            "last 15 s, and the time to catch up.\n"
             "- means unknown (see NOTE), and + marks a sum that lacks such partitions.\n"
             "Press ? for the keys.\n"
             "Measuring stops while the program is suspended, and after 10 minutes without a key "

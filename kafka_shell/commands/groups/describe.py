@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from kafka_shell.admin.activity.model import GroupActivity, Sample
 from kafka_shell.admin.activity.sample import group_rates, lag_changes, of_groups
 from kafka_shell.admin.groups import offsets as group_offsets
 from kafka_shell.admin.groups.model import Group, GroupKey, GroupOffset, GroupTotals
 from kafka_shell.admin.groups.read import describe_listed
+from kafka_shell.admin.groups.time_lag import TIME_LAG, with_time_lag
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.plans import Resource
-from kafka_shell.base.results import Results
+from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.commands.groups.run import by_resource, selected_groups
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
+from kafka_shell.wire.failures import AUTHORIZATION
+
+K = TypeVar("K")
 
 
 def describe_group(invocation: Invocation, context: Context) -> Results[Resource, object] | NoRows:
     """State, offsets with lag, and members with their assignments of groups."""
-    found = _described(invocation, context)
-    rows = _selected_rows(invocation, context, found)
+    found, at = _described(invocation, context)
+    rows = _selected_rows(invocation, context, found, at)
     if found.values and not invocation["members"]:
         _note_hidden_offsets(context)  # after the rows, which take the time of reading for rates
     return rows
 
 
 def _selected_rows(
-    invocation: Invocation, context: Context, found: Results[GroupKey, Group]
+    invocation: Invocation, context: Context, found: Results[GroupKey, Group], at: float
 ) -> Results[Resource, object] | NoRows:
     if (invocation["lag"] or invocation["offsets"]) and _is_by(invocation) != "group":
-        found = with_changes(found, _named(invocation), context.previous)
+        found = with_changes(found, at, _named(invocation), context.previous)
     if found.values and (invocation["sort"] or _is_by(invocation)):
-        return _largest_lag_first(invocation, context, found)
+        return _largest_lag_first(invocation, context, found, at)
     if invocation["state"]:
         found = Results(_sorted_by_lag(found.values), found.failures)
     values = {name: _selected_view(group, invocation) for name, group in found.values.items()}
@@ -55,10 +60,27 @@ def _is_by(invocation: Invocation) -> str:
     return invocation["by"] or ("group" if of_all else "")
 
 
-def _described(invocation: Invocation, context: Context) -> Results[GroupKey, Group]:
-    """The selected groups; each broker that failed is a failure."""
+def _described(invocation: Invocation, context: Context) -> tuple[Results[GroupKey, Group], float]:
+    """The selected groups, and when their offsets were read; each broker that failed is a
+    failure."""
     listed = selected_groups(invocation, context.cluster)
-    return describe_listed(context.cluster, listed, offsets=not invocation["members"])
+    found = describe_listed(context.cluster, listed, offsets=not invocation["members"])
+    at = time.monotonic()
+    if not invocation["members"]:
+        found = with_time_lag(context.cluster, found)
+        found = Results(found.values, without_hidden_times(found.failures, context))
+    return found, at
+
+
+def without_hidden_times(failures: Mapping[K, Failure], context: Context) -> dict[K, Failure]:
+    """The failures but for time lag that this user is not authorized to read: that is a note, as
+    the lag in records requires no more than DESCRIBE."""
+    kept = dict(failures)
+    for key, why in failures.items():
+        if isinstance(key, Resource) and key.kind == TIME_LAG and why.code in AUTHORIZATION:
+            context.note(f"not checked: {key}: requires {why.requires}")
+            del kept[key]
+    return kept
 
 
 def _note_hidden_offsets(context: Context) -> None:
@@ -68,12 +90,12 @@ def _note_hidden_offsets(context: Context) -> None:
 
 
 def _largest_lag_first(
-    invocation: Invocation, context: Context, found: Results[GroupKey, Group]
+    invocation: Invocation, context: Context, found: Results[GroupKey, Group], at: float
 ) -> Results[Resource, object]:
     """The groups, one row for each, or their partitions."""
     rows: dict[str, object]
     if _is_by(invocation) == "group":
-        rows = by_group(found, _named(invocation), context.previous)
+        rows = by_group(found, at, _named(invocation), context.previous)
     elif invocation["offsets"] or invocation["lag"] or invocation["by"]:
         offsets = by_partition(found)
         failures = by_resource(Results({}, found.failures)).failures
@@ -117,24 +139,28 @@ def by_partition(groups: Results[GroupKey, Group]) -> tuple[GroupOffset, ...]:
 
 def by_group(
     groups: Results[GroupKey, Group],
+    at: float,
     names: Sequence[str],
     previous: dict[str, Any] | None,
 ) -> dict[str, object]:
-    """A row for each group, largest lag first; unknown lag last.
+    """A row for each group, largest lag first; unknown lag last. `at` is when they were read.
 
     `previous` is what a repeated command has kept of its last run: the changes are since then.
     """
-    rows: list[GroupActivity] = group_rates(*_samples(groups, names, previous))
+    rows: list[GroupActivity] = group_rates(*_samples(groups, at, names, previous))
     return {row.name: row for row in rows}
 
 
 def with_changes(
-    groups: Results[GroupKey, Group], names: Sequence[str], previous: dict[str, Any] | None
+    groups: Results[GroupKey, Group],
+    at: float,
+    names: Sequence[str],
+    previous: dict[str, Any] | None,
 ) -> Results[GroupKey, Group]:
     """The groups with the change of the lag in each partition, in a repeated command."""
     if previous is None:
         return groups
-    changes = lag_changes(*_samples(groups, names, previous))
+    changes = lag_changes(*_samples(groups, at, names, previous))
     return groups.map(
         lambda group: replace(
             group,
@@ -148,10 +174,13 @@ def with_changes(
 
 
 def _samples(
-    groups: Results[GroupKey, Group], names: Sequence[str], previous: dict[str, Any] | None
+    groups: Results[GroupKey, Group],
+    at: float,
+    names: Sequence[str],
+    previous: dict[str, Any] | None,
 ) -> tuple[Sample | None, Sample]:
     """The sample of the last run, if it is repeated, and that of this one."""
-    sample, key = of_groups(groups), " ".join(("lag", *names))
+    sample, key = of_groups(groups, at), " ".join(("lag", *names))
     if previous is None:
         return None, sample
     before = previous.get(key)

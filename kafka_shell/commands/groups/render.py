@@ -15,7 +15,7 @@ from kafka_shell.admin.groups.model import (
     Member,
 )
 from kafka_shell.base.text import named
-from kafka_shell.base.units import counted
+from kafka_shell.base.units import approximate_duration, counted
 from kafka_shell.output.columns import summary
 from kafka_shell.output.tables import Cell, Column, Page, draw_table
 from kafka_shell.output.text import Role, Text, text
@@ -50,6 +50,13 @@ def lag_cell(lag: int | None) -> Cell:
     return None if lag is None else text(str(lag), "warning" if lag else "")
 
 
+def time_lag(row: GroupOffset | GroupTotals | GroupActivity) -> Cell:
+    """How long ago the oldest unread record was written: `3m20s`."""
+    if row.time_lag_ms is None:
+        return None
+    return approximate_duration(row.time_lag_ms / 1000) if row.time_lag_ms else "0s"
+
+
 def lag_note(unknown: int, out_of_range: int, partitions: int) -> str:
     """How many of the partitions have an unknown lag, or a committed offset out of range."""
     counts = {"lag unknown": unknown, "committed offset out of range": out_of_range}
@@ -78,6 +85,7 @@ _OFFSET = (
     Column("CURRENT-OFFSET", lambda r: r.offset, "right"),
     Column("LOG-END-OFFSET", lambda r: r.end, "right", overflow="drop"),
     Column("LAG", lambda r: lag_cell(r.lag), "right"),
+    Column("TIME-LAG", time_lag, "right"),
     Column("CHANGE/S", change, "right"),
     Column("NOTE", lambda r: r.note, role="warning"),
     Column("CLIENT-ID", lambda r: r.client_id, overflow="drop"),
@@ -101,6 +109,7 @@ _TOTALS = (
     Column("MEMBERS", lambda g: g.members, "right"),
     Column("PARTITIONS", lambda g: g.partitions, "right"),
     Column("LAG", lambda g: lag_cell(g.lag), "right"),
+    Column("TIME-LAG", time_lag, "right"),
     Column("NOTE", lambda g: lag_note(g.unknown, g.out_of_range, g.partitions), role="warning"),
     Column("COORDINATOR", lambda g: g.coordinator, "right", overflow="drop"),
     Column("ASSIGNOR", lambda g: g.assignor, overflow="drop"),
@@ -162,7 +171,7 @@ def group_page(group: Group, width: int | None) -> Iterator[Text]:
     yield from _heading(group, width)
     if group.offsets:
         yield Text()
-        yield from draw_table(_OFFSET[:7], group.offsets, width=width)
+        yield from draw_table(_OFFSET[:8], group.offsets, width=width)
     if group.members:
         yield Text()
         yield from draw_table(_MEMBER, group.members, width=width)

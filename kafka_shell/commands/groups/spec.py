@@ -109,13 +109,16 @@ COMMANDS: tuple[Command, ...] = (
             Short("lag", "describe-group --lag"),
         ),
         search=("lag", "consumers", "consumer", "members", "offsets", "assignment"),
-        apis=(2, 9, 15, 16, 69, 77, 89, 90),
+        apis=(1, 2, 9, 15, 16, 69, 77, 89, 90),
         description=(
             "LAG is LOG-END-OFFSET minus CURRENT-OFFSET; - means that no offset is committed or "
             "that the partition cannot be read (see NOTE).\n"
             "NOTE also shows committed offsets below the log start offset: consumers then use "
             "their auto.offset.reset.\n"
             "A negative LAG (the topic was recreated) counts as unknown.\n"
+            "TIME-LAG is how long ago the oldest unread record was written, to a second, by its "
+            "timestamp and the clock of this computer; - means that it was not read. Requires READ "
+            "on the topics; without it, the other columns are shown.\n"
             "lag sums the known lags of each group and counts unknown ones; lag --sort lag sorts "
             "the partitions of all groups.\n"
             "watch 5 lag also shows the change per second and the time to catch up."

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kafka_shell.commands.activity import render
 from kafka_shell.commands.activity.spec import BROKERS, GROUPS, TOPICS
-from kafka_shell.commands.groups.render import change, lag_cell, state
+from kafka_shell.commands.groups.render import change, lag_cell, state, time_lag
 from kafka_shell.output.tables import Cell
 from kafka_shell.output.text import text
 
@@ -127,11 +127,12 @@ COLUMNS: dict[str, tuple[LiveColumn, ...]] = {
         LiveColumn("LAG", 13, lambda row: lag_cell(row.lag), lambda row: row.lag, rank=0),
         LiveColumn("CHANGE/S", 10, change, lambda row: row.change_per_s, rank=1),
         LiveColumn("CATCH-UP", 9, render.catch_up, lambda row: row.catch_up_s, rank=2),
-        _trend(3),
-        _state(12, 4),
-        _records(5),
-        _count("MEMBERS", "members", 6),
-        _count("PARTITIONS", "partitions", 7),
+        _trend(4),
+        LiveColumn("TIME-LAG", 10, time_lag, lambda row: row.time_lag_ms, rank=3),
+        _state(12, 5),
+        _records(6),
+        _count("MEMBERS", "members", 7),
+        _count("PARTITIONS", "partitions", 8),
         _note(GROUPS),
     ),
     BROKERS: (

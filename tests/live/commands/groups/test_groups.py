@@ -76,8 +76,10 @@ def test_a_page_of_a_group(kafka: Program, sandbox: Sandbox, topic: str, group: 
     assert lines[0].split("   ")[:5] == [
         f"group {group}", "Stable", "classic", "1 member", "lag 11 in 2 of 2 partitions",
     ]  # fmt: skip
-    assert lines[2].split() == ["TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG"]
-    assert [line.split() for line in lines[3:5]] == [
+    assert lines[2].split() == [
+        "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "TIME-LAG",
+    ]  # fmt: skip
+    assert [line.split()[:-1] for line in lines[3:5]] == [
         [topic, "0", "3", "10", "7"], [topic, "1", "6", "10", "4"],
     ]  # fmt: skip
     assert lines[6].split()[:4] == ["CLIENT-ID", "HOST", "PARTITIONS", "ASSIGNMENT"]
@@ -87,6 +89,7 @@ def test_a_page_of_a_group(kafka: Program, sandbox: Sandbox, topic: str, group: 
 def test_each_view_as_data(kafka: Program, topic: str, group: str) -> None:
     (whole,) = kafka.ok("describe-group", group, "--output", "json").json
     assert (whole["name"], whole["type"], whole["state"]) == (group, "classic", "Empty")
+    assert whole["offsets"][0].pop("time_lag_ms") > 0
     assert whole["offsets"][0] == {
         "group": group, "topic": topic, "partition": 0, "offset": 3, "end": 10, "lag": 7,
         "leader_epoch": None, "metadata": "", "note": "", "client_id": "", "host": "",

@@ -24,15 +24,15 @@ def _heading(groups: Results[GroupKey, Group]) -> str:
 
 def test_the_second_run_has_changes() -> None:
     previous: dict[str, Any] = {}
-    first = with_changes(_groups(5, 7), ["g"], previous)
+    first = with_changes(_groups(5, 7), 10.0, ["g"], previous)
     assert [row.change_per_s for row in first.values["g"].offsets or ()] == [None, None]
     assert "CHANGE/S" not in _heading(first)
-    second = with_changes(_groups(4, 7), ["g"], previous)
+    second = with_changes(_groups(4, 7), 12.0, ["g"], previous)
     shrinks, same = (row.change_per_s for row in second.values["g"].offsets or ())
-    assert shrinks is not None and shrinks < 0 and same == 0
+    assert (shrinks, same) == (-0.5, 0)
     assert "CHANGE/S" in _heading(second)
 
 
 def test_a_single_run_has_no_changes() -> None:
     groups = _groups(5)
-    assert with_changes(groups, ["g"], None) is groups
+    assert with_changes(groups, 10.0, ["g"], None) is groups

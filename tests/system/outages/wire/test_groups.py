@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any
 from uuid import uuid4
 
+import pytest
+
+from kafka_shell.admin.groups import read, time_lag
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from tests.support.changes import make_topic
 from tests.support.group_data import commit, forget
-from tests.support.outages import silent, stopped
+from tests.support.outages import frozen, silent, stopped
 from tests.support.program import Program
 
 
@@ -35,3 +41,40 @@ def test_lag_without_a_leader_is_a_failure(
             message = f"lag in {topic}:0, {topic}:1: LEADER_NOT_AVAILABLE: the partitions have no"
             assert message in run.stderr, str(run)
     forget(three, group)
+
+
+@pytest.mark.parametrize("outage", [frozen, stopped])
+def test_a_leader_that_is_lost_after_its_offsets_were_read(
+    three_brokers: Sandbox, three: Cluster, monkeypatch: pytest.MonkeyPatch,
+    outage: Callable[[Sandbox, int], AbstractContextManager[None]],
+) -> None:  # fmt: skip
+    """The lag is known; its time is a failure, and not 0."""
+    topic = make_topic(three, f"aged-{uuid4().hex[:8]}", assignment=((3,), (1,)))
+    for partition in range(2):
+        write(three_brokers, topic, partition)
+    group = f"g-{topic}"
+    commit(three, group, topic, 0, 0)
+    leaders = time_lag.leaders
+    with ExitStack() as stack:
+
+        def find_leaders(*args: Any) -> Any:
+            found = leaders(*args)
+            stack.enter_context(outage(three_brokers, 3))
+            return found
+
+        monkeypatch.setattr(time_lag, "leaders", find_leaders)
+        found = read.describe(three, [group], times=True)
+    lost, known = found[group].offsets or ()
+    assert (lost.lag, known.lag, lost.time_lag_ms) == (1, 1, None)
+    assert known.time_lag_ms is not None and found[group].time_lag_ms is None
+    (about,) = found.failures
+    assert str(about) == f"time lag in {topic}:0"
+    forget(three, group)
+
+
+def write(sandbox: Sandbox, topic: str, partition: int) -> None:
+    from kafka import KafkaProducer
+
+    producer = KafkaProducer(bootstrap_servers=sandbox.bootstrap)
+    producer.send(topic, b"x", partition=partition).get(30)
+    producer.close()
