@@ -18,12 +18,10 @@ from kafka_shell.admin.client_configs.model import (
     ClientEntity,
     ClientRegistration,
 )
+from kafka_shell.admin.cluster import decommission, unregister
 from kafka_shell.admin.cluster import features as feature_changes
 from kafka_shell.admin.cluster import quorum as quorum_changes
 from kafka_shell.admin.cluster import read as cluster_reads
-from kafka_shell.admin.cluster import unregister
-from kafka_shell.admin.cluster.decommission import plans as decommission_plans
-from kafka_shell.admin.cluster.decommission import read as decommission
 from kafka_shell.admin.cluster.features import api_versions
 from kafka_shell.admin.cluster.features import describe as describe_features
 from kafka_shell.admin.cluster.health import health as find_problems
@@ -44,8 +42,8 @@ from kafka_shell.admin.partitions import (
 )
 from kafka_shell.admin.partitions.batches import BatchLimits
 from kafka_shell.admin.partitions.model import LogDir, Reassignment, TopicPartition
+from kafka_shell.admin.partitions.planner.placement import MIN_GAIN, PlanLimits
 from kafka_shell.admin.partitions.planner.plan import Scope
-from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, PlanLimits
 from kafka_shell.admin.partitions.targets import Brokers
 from kafka_shell.admin.quotas import change as quota_changes
 from kafka_shell.admin.quotas import read as quotas
@@ -550,9 +548,9 @@ class ClusterApi(Family):
     check_each_restart = Reads(restart.check_each)
     restart_order = Reads(restart.plan_order)
     check_decommission = Reads(decommission.describe)
-    plan_cordon = Plans(decommission_plans.plan_cordon)
-    plan_uncordon = Plans(decommission_plans.plan_uncordon)
-    plan_delete_configs = Plans(decommission_plans.plan_delete_configs)
+    plan_cordon = Plans(decommission.plan_cordon)
+    plan_uncordon = Plans(decommission.plan_uncordon)
+    plan_delete_configs = Plans(decommission.plan_delete_configs)
     plan_voters = Plans(quorum_changes.plan_alter)
     plan_features = Plans(feature_changes.plan_update)
     plan_unregister = Plans(unregister.plan_unregister)

@@ -18,8 +18,8 @@ import time
 from collections.abc import Iterator
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.planner.placement import Problem
 from kafka_shell.admin.partitions.planner.plan import drain, rebalance
-from kafka_shell.admin.partitions.planner.problem import Problem
 from kafka_shell.base.structs import replace
 from tests.bench.table import HEADINGS, MIB, Measure, line, show
 

@@ -56,7 +56,7 @@ EXCEPT = {"shell": {"admin.*.model"}}
 CHANGES_ELSEWHERE = {
     ("admin.client_configs.store", "admin.topics.change"),  # creates its topics on first use
     ("admin.partitions.throttles", "admin.configs.change"),  # throttles are configs (KIP-73)
-    ("admin.cluster.decommission.plans", "admin.configs.change"),  # so is a cordon (KIP-1066)
+    ("admin.cluster.decommission", "admin.configs.change"),  # so is a cordon (KIP-1066)
 }
 CLIENT = "admin.client"  # offers every family
 

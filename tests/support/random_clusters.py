@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.planner import scores
-from kafka_shell.admin.partitions.planner.placement import Placement
-from kafka_shell.admin.partitions.planner.problem import Problem, Proposal, Replicas
+from kafka_shell.admin.partitions.planner.placement import Placement, Problem, Proposal, Replicas
 from kafka_shell.base.structs import replace
 
 Layout = dict[TopicPartition, Replicas]

@@ -13,10 +13,9 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.partitions.current_assignment import CurrentAssignment, current_assignment
 from kafka_shell.admin.partitions.follow import Follow
 from kafka_shell.admin.partitions.model import Assignment, Move, TopicPartition
-from kafka_shell.admin.partitions.progress import spell
+from kafka_shell.admin.partitions.progress import CurrentAssignment, current_assignment, spell
 from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.topics.min_isr import partitions_below

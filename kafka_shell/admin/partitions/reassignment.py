@@ -20,7 +20,6 @@ from kafka_shell.admin.partitions.batches import (
     limits_of,
     split,
 )
-from kafka_shell.admin.partitions.current_assignment import CurrentAssignment, current_assignment
 from kafka_shell.admin.partitions.follow import Follow
 from kafka_shell.admin.partitions.log_dir_moves import Dirs, LogDirPlan, plan_dirs
 from kafka_shell.admin.partitions.model import (
@@ -32,7 +31,14 @@ from kafka_shell.admin.partitions.model import (
     Throttle,
     TopicPartition,
 )
-from kafka_shell.admin.partitions.progress import assignment_of, progress, spell, under_way
+from kafka_shell.admin.partitions.progress import (
+    CurrentAssignment,
+    assignment_of,
+    current_assignment,
+    progress,
+    spell,
+    under_way,
+)
 from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.partitions.throttles import (

@@ -6,10 +6,7 @@ from kafka_shell.audit.table import Table
 from kafka_shell.audit.tables import (
     access,
     batches,
-    clients,
     cluster,
-    commits,
-    disks,
     groups,
     listeners,
     status,
@@ -20,12 +17,9 @@ from kafka_shell.audit.tables import (
 _MODULES = (
     cluster,
     topics,
-    disks,
     listeners,
     access,
-    clients,
     groups,
-    commits,
     transactions,
     batches,
     status,

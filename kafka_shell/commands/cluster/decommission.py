@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
+from kafka_shell.admin.cluster import decommission as steps
 from kafka_shell.admin.cluster import quorum, unregister
-from kafka_shell.admin.cluster.decommission import plans, read
-from kafka_shell.admin.cluster.decommission.check import DONE, NOT_CHECKED, SKIPPED, Decommission
+from kafka_shell.admin.cluster.decommission import DONE, NOT_CHECKED, SKIPPED, Decommission
 from kafka_shell.admin.cluster.model import Voter
 from kafka_shell.admin.cluster.restart.judge import Verdict
 from kafka_shell.admin.partitions.progress import under_way
@@ -54,7 +54,7 @@ def decommission(invocation: Invocation, context: Context) -> Runbook | Plan:
 
 def _undo(context: Context, broker: int) -> Plan:
     """The plan that removes the cordon; its warnings say what stays."""
-    plan = plans.plan_uncordon(context.cluster, broker)
+    plan = steps.plan_uncordon(context.cluster, broker)
     if not plan.steps:
         return plan
     moving = [move for move in under_way(context.cluster) if broker in move.removing]
@@ -79,7 +79,7 @@ class _Work:
 
     def read(self) -> Decommission:
         """How far it is."""
-        found, self._state, self._drain = read.read(self._context.cluster, self._broker)
+        found, self._state, self._drain = steps.read(self._context.cluster, self._broker)
         if self._state.configs is not None:
             self._configs = self._state.configs
         if self._state.running:
@@ -132,7 +132,7 @@ class _Work:
             return
         self._done.add(name)
         self.cordoned = self.cordoned and name != "configs"
-        if name == "cordon" and not plans.is_cordoned(cluster, self._broker):
+        if name == "cordon" and not steps.is_cordoned(cluster, self._broker):
             self._context.note(
                 f"broker {self._broker} does not report its log directories as cordoned: it may get"
                 " new replicas until it stops"
@@ -149,21 +149,21 @@ class _Work:
         return Stage(
             "stop",
             left if left.steps else None,
-            lambda report: read.wait_stopped(cluster, broker, address, report),
+            lambda report: steps.wait_stopped(cluster, broker, address, report),
             message if self._state.running else "",
         )
 
     def _plan(self, name: str) -> Plan:
         cluster, broker = self._context.cluster, self._broker
         if name == "cordon":
-            return plans.plan_cordon(cluster, broker)
+            return steps.plan_cordon(cluster, broker)
         if name == "drain":
             return self._plan_drain()
         if name == "voter":
             return quorum.plan_alter(cluster, remove=[Voter(broker)])
         if name == "unregister":
             return unregister.plan_unregister(cluster, [broker])
-        return plans.plan_delete_configs(cluster, broker, self._configs)
+        return steps.plan_delete_configs(cluster, broker, self._configs)
 
     def _plan_drain(self) -> Plan:
         """The reassignment of what the broker still has. It is waited for, and what is already

@@ -25,7 +25,7 @@ from kafka_shell.base.results import mentions
 from kafka_shell.base.structs import fields
 from kafka_shell.base.text import positional
 from kafka_shell.base.units import counted, format_duration
-from kafka_shell.commands.cluster import decommission_render, restart_render
+from kafka_shell.commands.cluster import restart_render
 from kafka_shell.commands.configs.render import CONFIG
 from kafka_shell.commands.partitions.render import COLUMNS as PARTITIONS
 from kafka_shell.output.columns import labeled_lines, summary
@@ -207,9 +207,9 @@ def broker_page(described: BrokerDescription, width: int | None) -> Iterator[Tex
 
 
 PAGES |= {BrokerDescription: broker_page}
-COLUMNS |= restart_render.COLUMNS | decommission_render.COLUMNS
-PAGES |= restart_render.PAGES | decommission_render.PAGES
-ROWS |= restart_render.ROWS | decommission_render.ROWS
+COLUMNS |= restart_render.COLUMNS
+PAGES |= restart_render.PAGES
+ROWS |= restart_render.ROWS
 
 
 _SLOW_MS = 1_000

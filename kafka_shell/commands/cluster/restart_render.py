@@ -6,6 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from kafka_shell.admin.cluster.decommission import (
+    DONE,
+    NOT_CHECKED,
+    TO_DO,
+    Decommission,
+    DecommissionStep,
+)
 from kafka_shell.admin.cluster.restart.judge import (
     BackInSync,
     Reason,
@@ -14,7 +21,7 @@ from kafka_shell.admin.cluster.restart.judge import (
     RestartOrder,
     Verdict,
 )
-from kafka_shell.base.units import counted, format_duration
+from kafka_shell.base.units import approximate_bytes, counted, format_duration
 from kafka_shell.output.columns import labeled_lines, summary
 from kafka_shell.output.humanize import comma_list
 from kafka_shell.output.tables import Column, Page, Rows, draw_table
@@ -38,6 +45,16 @@ def _named(brokers: Sequence[int]) -> str:
     return f"broker{'' if len(brokers) == 1 else 's'} {', '.join(map(str, brokers))}"
 
 
+_STATE_ROLES: dict[str, Role] = {DONE: "good", TO_DO: "key", NOT_CHECKED: "warning"}
+_WHAT = {
+    "cordon": "place no new replicas on the broker",
+    "drain": "move its replicas to other brokers",
+    "stop": "wait until the broker is stopped",
+    "voter": "remove it from the metadata quorum",
+    "configs": "delete its dynamic configs",
+    "unregister": "remove its registration",
+}
+
 COLUMNS: dict[type, tuple[Column, ...]] = {
     RestartCheck: (
         Column("BROKER", lambda c: comma_list(c.brokers), "right", "name"),
@@ -46,6 +63,12 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("REPLICAS", lambda c: c.replicas, "right"),
         Column("COORDINATOR", lambda c: c.groups + c.transactions, "right"),
         Column("ROLE", lambda c: "controller" if c.controller else None),
+    ),
+    DecommissionStep: (
+        Column("STEP", lambda s: s.name, role="name"),
+        Column("STATE", lambda s: text(s.state, _STATE_ROLES.get(s.state, "dim"))),
+        Column("WHAT", lambda s: _WHAT.get(s.name)),
+        Column("DETAIL", lambda s: s.detail or None, overflow="wrap"),
     ),
 }
 
@@ -138,17 +161,6 @@ def back_page(back: BackInSync, width: int | None) -> Iterator[Text]:
         yield from hang(text(f"not checked: {about}: {why.message}", "warning"), width, 4)
 
 
-PAGES: dict[type, Page] = {
-    RestartChecks: checks_page,
-    RestartOrder: order_page,
-    BackInSync: back_page,
-}
-ROWS: dict[type, Rows] = {
-    RestartChecks: lambda found: found.checks,
-    RestartOrder: lambda order: _order_rows(order),
-}
-
-
 class OrderRow(Struct, frozen=True):
     """A broker in the order of a rolling restart; `batch` is None if it is in none. `verdict` is
     that of its batch, or of the broker alone; None if it is not running."""
@@ -166,3 +178,43 @@ def _order_rows(order: RestartOrder) -> Iterator[OrderRow]:
             yield OrderRow(broker, number, check.verdict, reasons)
     for each in order.left_out:
         yield OrderRow(each.broker, None, each.verdict, each.reasons)
+
+
+# -- The page of `decommission`: the verdict, and the steps that are done and left -----------------
+
+
+def decommission_page(found: Decommission, width: int | None) -> Iterator[Text]:
+    """The verdict with its reasons, worst first, then the steps."""
+    size = "" if not found.size else approximate_bytes(found.size)
+    yield from summary(
+        width,
+        text(f"broker {found.broker}: ", "heading") + _verdict(found),
+        "not in the cluster" if found.state == "unknown" else found.state,
+        "" if found.ok else counted(found.replicas, "replica") + (f", {size}" if size else ""),
+    )
+    if found.ok and found.state == "unknown":
+        return
+    for reason in () if found.ok else found.reasons:
+        yield from reason_lines(reason, "", width)
+    yield Text()
+    yield from draw_table(COLUMNS[DecommissionStep], found.steps, width=width)
+
+
+def _verdict(found: Decommission) -> Text:
+    if found.ok:
+        done = found.step("configs").state == DONE
+        return text("decommissioned", "good") if done else text("nothing is left to remove", "good")
+    return text("decommissioning is ") + verdict_text(found.verdict)
+
+
+PAGES: dict[type, Page] = {
+    RestartChecks: checks_page,
+    RestartOrder: order_page,
+    BackInSync: back_page,
+    Decommission: decommission_page,
+}
+ROWS: dict[type, Rows] = {
+    RestartChecks: lambda found: found.checks,
+    RestartOrder: lambda order: _order_rows(order),
+    Decommission: lambda found: found.steps,
+}

@@ -35,9 +35,9 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.units import parse_quota
 from kafka_shell.commands.client_configs.run import with_acl_commands
 from kafka_shell.commands.client_configs.spec import SUPPORTED, has_dynamic
-from kafka_shell.commands.configs.changes import span_of_key
 from kafka_shell.commands.configs.kinds import DEFAULTS, NAMED, TYPES, unnamed
 from kafka_shell.commands.configs.render import ConfigLine
+from kafka_shell.commands.configs.run import span_of_key
 from kafka_shell.commands.users import run as scram_options
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation

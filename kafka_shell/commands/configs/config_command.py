@@ -54,7 +54,7 @@ def config_command(invocation: Invocation, context: Context) -> Plan | Results[A
         return _tables(context.cluster, resources)
     alterations = _alterations(invocation)
     _refuse_nothing(invocation, alterations)
-    from kafka_shell.commands.configs.changes import alter
+    from kafka_shell.commands.configs.run import alter
 
     plan = alter(invocation, context.cluster, resources, alterations)
     keys = [each.key for each in alterations]

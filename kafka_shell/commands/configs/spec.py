@@ -130,7 +130,7 @@ COMMANDS: tuple[Command, ...] = (
         name="alter-configs",
         summary="Set, delete, append to and subtract from configs.",
         family="configs",
-        run="configs.changes:alter_configs",
+        run="configs.run:alter_configs",
         effect=Effect.CHANGE,
         arguments=(
             SUBJECT,

@@ -13,12 +13,12 @@ from kafka_shell.admin.partitions import progress as move_progress
 from kafka_shell.admin.partitions import reassignment
 from kafka_shell.admin.partitions import targets as move_targets
 from kafka_shell.admin.partitions.batches import BatchLimits, FollowBatches
-from kafka_shell.admin.partitions.current_assignment import CurrentAssignment, current_assignment
 from kafka_shell.admin.partitions.follow import Follow
 from kafka_shell.admin.partitions.log_dir_moves import Dirs
 from kafka_shell.admin.partitions.model import Assignment, Move, MoveState, TopicPartition
+from kafka_shell.admin.partitions.planner.placement import MIN_GAIN, PlanLimits
 from kafka_shell.admin.partitions.planner.plan import Scope
-from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, PlanLimits
+from kafka_shell.admin.partitions.progress import CurrentAssignment, current_assignment
 from kafka_shell.admin.partitions.reassignment import plan_cancel
 from kafka_shell.admin.partitions.rollback import (
     MoveFile,

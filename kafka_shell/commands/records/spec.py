@@ -262,7 +262,7 @@ COMMANDS: tuple[Command, ...] = (
         name="copy-records",
         summary="Copy records to another topic, such as those of a dead-letter topic.",
         family="records",
-        run="records.copy:copy_records",
+        run="records.write:copy_records",
         effect=Effect.CHANGE,
         arguments=(
             Argument("source", kinds.TOPIC_PARTITIONS, "The source: orders.dlq  orders.dlq:0,2",

@@ -1,17 +1,29 @@
-"""Commands that write records (API keys 0 and 22)."""
+"""Commands that write and copy records (API keys 0, 1, 2 and 22)."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+
+from kafka_shell import journal, settings
 from kafka_shell.admin.records.codecs import CODECS
+from kafka_shell.admin.records.copy import CopyRequest, Progress, plan_continue, plan_copy
 from kafka_shell.admin.records.model import Header, NewRecord
 from kafka_shell.admin.records.produce import plan_write
+from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
-from kafka_shell.base.plans import Plan, Secret
+from kafka_shell.base.plans import Advice, Plan, Secret
 from kafka_shell.base.structs import replace
+from kafka_shell.base.units import format_time
+from kafka_shell.commands.program.journal import entries
 from kafka_shell.commands.records import row as lines
+from kafka_shell.commands.records.read_records import check_order, decoder_of, formats_of, position
 from kafka_shell.commands.records.row import Input, Parse, parse_row
-from kafka_shell.context import Context
+from kafka_shell.commands.records.spec import READ_COMMITTED, SAVED
+from kafka_shell.context import Context, OtherClusterPlan
+from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language.command import Invocation
 
 
@@ -98,3 +110,138 @@ def _bytes(secret: Secret | None) -> bytes | None:
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
+
+
+# -- The command that copies records, such as those of a dead-letter topic back to their topic -----
+
+
+def copy_records(invocation: Invocation, context: Context) -> Plan | OtherClusterPlan | NoRows:
+    """The plan of a copy, on this cluster or on that of --to-profile."""
+    saved = _saved(invocation, context) if invocation["resume"] else None
+    profile = invocation["to-profile"] if saved is None else saved["options"]["to-profile"]
+    if profile is None:
+        return _or_nothing(_plan(invocation, context, context, saved))
+    target = _other(profile, invocation, context)
+    try:
+        plan = on_expected_cluster(target, lambda: _plan(invocation, context, target, saved))
+    except BaseException:
+        target.close()
+        raise
+    if not plan.steps:
+        target.close()
+        return _or_nothing(plan)
+    return OtherClusterPlan(plan, target)
+
+
+def _or_nothing(plan: Plan) -> Plan | NoRows:
+    return plan if plan.steps or not plan.refused.ok else NoRows("no records to copy")
+
+
+def _other(profile: str, invocation: Invocation, context: Context) -> Context:
+    """The context of another profile."""
+    flags = {"profile": profile}
+    found = settings.load_for_line(
+        context.settings, flags, context.environ, context.paths.config_file
+    )
+    target = context.with_settings(found)
+    target.cluster.deadline = context.cluster.deadline
+    return target
+
+
+def _plan(
+    invocation: Invocation, context: Context, target: Context, saved: dict[str, Any] | None
+) -> Plan:
+    if saved is not None:
+        request, progress = _continued(saved, context, target)
+        plan = plan_continue(context.cluster, target.cluster, request, progress)
+        return plan.noted(continues=saved["continues"])
+    request = _request(invocation, context, target)
+    _refuse_same_topic(request, context, target)
+    plan = plan_copy(context.cluster, target.cluster, request, report=context.report)
+    if not plan.steps:  # it is not shown
+        for warning in plan.advice.warnings:
+            context.note(warning)
+    times = (("from", request.start.time), ("until", request.end.time))
+    instants = (f"{invocation[name]} is {format_time(at)}" for name, at in times
+                if invocation[name] and at > 0)  # fmt: skip
+    return plan.advised(Advice(notes=tuple(instants)))
+
+
+def _refuse_same_topic(request: CopyRequest, context: Context, target: Context) -> None:
+    same = target is context or context.cluster.cluster_id == target.cluster.cluster_id
+    if same and request.source == request.target:
+        raise ShellError(
+            f"topic {request.source} cannot be copied to itself",
+            hint="Use another topic with --to, or another cluster with --to-profile.",
+            code="same-topic",
+        )
+
+
+# -- a new copy ------------------------------------------------------------------------------------
+
+
+def _request(invocation: Invocation, context: Context, target: Context) -> CopyRequest:
+    source, numbers = invocation["source"]
+    start = position(invocation, "from", context) or FROM_EARLIEST
+    end = position(invocation, "until", context) or TO_LATEST
+    if invocation["to-offset"] is not None:
+        end = Position(offset=invocation["to-offset"])
+    check_order(invocation, start, end, "until" if invocation["until"] else "to-offset")
+    saved = {
+        "source": source,
+        "target": invocation["to"],
+        "source_cluster": context.cluster.cluster_id,
+        "target_cluster": target.cluster.cluster_id,
+        "options": {name: invocation[name] for name in SAVED},
+    }
+    request = _saved_request(saved, context)
+    return replace(request, numbers=numbers, start=start, end=end, limit=invocation["limit"])
+
+
+def _saved_request(saved: dict[str, Any], context: Context) -> CopyRequest:
+    """The request with what a later run needs to continue it."""
+    source, options = saved["source"], saved["options"]
+    return CopyRequest(
+        source=source,
+        target=saved["target"],
+        decoder=decoder_of(options, formats_of(context), internal=source.startswith("__")),
+        committed=(options["isolation-level"] or READ_COMMITTED) == READ_COMMITTED,
+        keep_timestamps=options["keep-timestamps"],
+        add_headers=options["add-source-headers"],
+        codec=CODECS.index(options["compression-type"] or "none"),
+        saved=saved,
+    )
+
+
+# -- continuing ------------------------------------------------------------------------------------
+
+
+def _saved(invocation: Invocation, context: Context) -> dict[str, Any]:
+    """The progress of an earlier copy, from the journal."""
+    (entry,) = entries([invocation["resume"]], context)
+    saved = entry.progress
+    if entry.command.split()[0] != invocation.command.name or not saved:
+        raise ShellError(
+            f"journal entry {entry.id} is not a copy that can be continued", code="no-entry"
+        )
+    if saved.get("complete"):
+        raise ShellError(f"the copy of journal entry {entry.id} is complete", code="complete")
+    journal.check_continuable(context, entry.id)
+    return saved | {"continues": entry.id}
+
+
+def _continued(
+    saved: dict[str, Any], context: Context, target: Context
+) -> tuple[CopyRequest, Progress]:
+    for cluster, side in ((context.cluster, "source"), (target.cluster, "target")):
+        if cluster.cluster_id != saved[f"{side}_cluster"]:
+            raise ShellError(
+                f"the {side} of this copy is cluster {saved[f'{side}_cluster']}, not"
+                f" {cluster.cluster_id}",
+                hint="Use the profile of that cluster.",
+                code="other-cluster",
+            )
+    request = _saved_request(
+        {name: value for name, value in saved.items() if name != "progress"}, context
+    )
+    return request, msgspec.convert(saved["progress"], Progress, strict=False)

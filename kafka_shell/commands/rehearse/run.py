@@ -26,11 +26,11 @@ from kafka_shell.commands.rehearse.render import (
     Rehearsal,
     RehearsedLine,
 )
-from kafka_shell.commands.rehearse.rights import Rights
 from kafka_shell.commands.rehearse.twins import (
     COPIED_KINDS,
     BrokerConfigs,
     OriginalState,
+    Rights,
     TwinCluster,
     read_original,
     running_twin,

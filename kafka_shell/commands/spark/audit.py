@@ -12,9 +12,8 @@ from kafka_shell.audit.collection import Collection, unread_tables
 from kafka_shell.audit.control import AclRemovals, Control, acl_removal, resources_outside
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.model import RISKS, AuditFinding, AuditReport
-from kafka_shell.audit.policy import DRIFT, STATE, Policy
+from kafka_shell.audit.policy import DRIFT, STATE, Policy, select_controls
 from kafka_shell.audit.run import with_state
-from kafka_shell.audit.select_controls import select_controls
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError

@@ -25,7 +25,7 @@ from kafka_shell.audit.model import (
     FindingHistory,
     Trend,
 )
-from kafka_shell.audit.select_controls import select_controls
+from kafka_shell.audit.policy import select_controls
 from kafka_shell.audit.snapshot import is_snapshot
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.base.command_results import NoRows

@@ -14,7 +14,7 @@ from kafka_shell.audit.model import (
     ExplainedControl,
     SparkServer,
 )
-from kafka_shell.audit.select_controls import select_controls
+from kafka_shell.audit.policy import select_controls
 from kafka_shell.base.errors import UsageError
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation

@@ -10,7 +10,7 @@ from msgspec import Struct
 from kafka_shell.admin.acls import read as acl_reads
 from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.admin.client_configs.model import ClientConfig
-from kafka_shell.admin.cluster.decommission.check import CORDON
+from kafka_shell.admin.cluster.decommission import CORDON
 from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.configs.read import in_parts, list_resources

@@ -21,8 +21,8 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quote
 from kafka_shell.base.units import to_path
 from kafka_shell.commands import select
-from kafka_shell.commands.configs.changes import alter, pointing_at_keys
 from kafka_shell.commands.configs.kinds import config_pairs
+from kafka_shell.commands.configs.run import alter, pointing_at_keys
 from kafka_shell.commands.options import timeout_ms
 from kafka_shell.commands.state.model import MAXIMUM, new_topic, read_assignment
 from kafka_shell.commands.topics.spec import REPLICA_ASSIGNMENT, convert_assignment

@@ -87,7 +87,7 @@ COMMANDS: tuple[Command, ...] = (
         name="fence-producer",
         summary="Fence the producers of transactional IDs and abort their open transactions.",
         family="transactions",
-        run="transactions.changes:fence_producer",
+        run="transactions.run:fence_producer",
         effect=Effect.DESTROY,
         arguments=(_IDS,),
         search=("zombie", "epoch", "abort", "txn", "kill"),
@@ -128,7 +128,7 @@ COMMANDS: tuple[Command, ...] = (
         name="abort-transaction",
         summary="Abort a hanging transaction by writing abort markers.",
         family="transactions",
-        run="transactions.changes:abort_transaction",
+        run="transactions.run:abort_transaction",
         effect=Effect.DESTROY,
         arguments=(
             Argument("topic", kinds.TOPIC_PARTITIONS, "The partition of the transaction: orders:0;"

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.audit.tables import TABLES, batches, commits
+from kafka_shell.audit.tables import TABLES, batches, groups
 from kafka_shell.audit.tasks import PLACES, ReadTask, Sampling, Target
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import cluster_tables
@@ -84,8 +84,8 @@ def test_offsets_of_groups(demo: cluster_tables.ClusterTables) -> None:
 def test_commits_that_were_not_read_are_named(
     demo_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commits, "_FETCH_BYTES", 1)  # one batch
-    monkeypatch.setattr(commits, "_MOST_FETCHES", 1)
+    monkeypatch.setattr(groups, "_FETCH_BYTES", 1)  # one batch
+    monkeypatch.setattr(groups, "_MOST_FETCHES", 1)
     tables = cluster_tables.read(demo_sandbox.bootstrap, ["group_commits"])
     assert tables.failures
     for row in tables.failures:

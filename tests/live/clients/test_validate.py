@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity
-from kafka_shell.clients.follow import Follower
-from kafka_shell.clients.store import Store
+from kafka_shell.clients.follow import Follower, Store
 
 CONSUMER: dict[str, Any] = {
     "session.timeout.ms": 45_000, "heartbeat.interval.ms": 3_000, "request.timeout.ms": 30_000,

@@ -9,8 +9,8 @@ import pytest
 
 from kafka_shell.admin.partitions.model import LATEST, Offset, TopicPartition
 from kafka_shell.admin.records import offsets
-from kafka_shell.audit.tables import commits
-from kafka_shell.audit.tables.commits import Commit, Deleted, read_commit
+from kafka_shell.audit.tables import groups
+from kafka_shell.audit.tables.groups import Commit, Deleted, read_commit
 from kafka_shell.base.results import Results
 
 ORDERS = TopicPartition("orders", 0)
@@ -35,10 +35,10 @@ def rows(
     def list_offsets(cluster: Any, at: Mapping[TopicPartition, int]) -> Any:
         return Results({where: Offset(ends[when]) for where, when in at.items()})
 
-    monkeypatch.setattr(commits, "_commits", lambda cluster: iter(records))
+    monkeypatch.setattr(groups, "_commits", lambda cluster: iter(records))
     monkeypatch.setattr(offsets, "list_offsets", list_offsets)
     nothing: Any = None
-    return [row for row in commits.read_group_commits.read(nothing, ()) if isinstance(row, tuple)]
+    return [row for row in groups.read_group_commits.read(nothing, ()) if isinstance(row, tuple)]
 
 
 def test_the_lag_is_that_at_the_first_and_at_the_last_commit(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.audit.control import FAMILIES, Control, Level, load, parse
-from kafka_shell.audit.select_controls import select_controls
+from kafka_shell.audit.policy import select_controls
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.base.errors import ShellError
 from tests.support.places import CONTROLS

@@ -28,7 +28,7 @@ from kafka_shell.admin.client_configs.model import (
     config_record,
 )
 from kafka_shell.clients import follow, internals
-from kafka_shell.clients import store as reading
+from kafka_shell.clients import follow as reading
 from kafka_shell.clients.dynamic import DynamicKafkaConsumer, DynamicKafkaProducer
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.followed_clients import SOON, USER, Looks, Store, everything, followers, said

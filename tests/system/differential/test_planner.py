@@ -9,8 +9,8 @@ from math import sqrt
 from hypothesis import given
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.planner.placement import Problem, Proposal
 from kafka_shell.admin.partitions.planner.plan import rebalance
-from kafka_shell.admin.partitions.planner.problem import Problem, Proposal
 from kafka_shell.base.structs import replace
 from tests.support.generated_assignments import generate
 from tests.support.random_clusters import after, incoming, problems, values

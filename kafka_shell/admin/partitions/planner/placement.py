@@ -1,10 +1,63 @@
-"""An assignment while it is changed, with the loads of brokers. Brokers and partitions are indices:
-the planner of a large cluster spends its time here."""
+"""What the planner is given and returns, and an assignment while it is changed."""
 
 from __future__ import annotations
 
-from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.partitions.planner.problem import Problem, Replicas
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from msgspec import Struct, field
+
+from kafka_shell.admin.partitions.model import Assignment, GoalScore, Racks, TopicPartition
+
+Replicas = tuple[int, ...]
+
+MIN_GAIN = 0.01
+TOLERANCE = 0.05  # a broker this close to the mean has its share of bytes, writes and replicas
+
+
+class Problem(Struct, frozen=True):
+    """A cluster, and what may change in it.
+
+    `assignment` is that of all partitions, to spread the load; only the `chosen` ones change (None:
+    all). New replicas go to `targets`. Chosen replicas on `leaving` brokers must move to targets;
+    those on brokers that are neither stay. `sizes` are bytes per replica: a partition without one
+    has an unknown size, and is copied only if it must be, or with `copy_unknown`. `room` are the
+    bytes that may be copied to a broker; without an entry it is unknown and not limited. `writes`
+    are bytes per second.
+    """
+
+    assignment: Assignment
+    racks: Racks
+    targets: frozenset[int]
+    chosen: Collection[TopicPartition] | None = None
+    leaving: frozenset[int] = frozenset()
+    sizes: Mapping[TopicPartition, int] = field(default_factory=dict)
+    room: Mapping[int, int] = field(default_factory=dict)
+    writes: Mapping[TopicPartition, float] = field(default_factory=dict)
+    copy_unknown: bool = False
+    min_gain: float = MIN_GAIN
+
+
+class PlanLimits(Struct, frozen=True):
+    """How much of a plan is wanted: at most so many bytes and partitions (None: no limit)."""
+
+    bytes: int | None = None
+    partitions: int | None = None
+
+
+class Proposal(Struct, frozen=True):
+    """The new replicas of partitions that change, and the score of each goal before and after.
+
+    `stuck` are the partitions with a replica that must move or be added but fits nowhere: of these
+    `no_broker` are on all target brokers already, others lack space. They are not changed.
+    """
+
+    changes: dict[TopicPartition, Replicas]
+    scores: tuple[GoalScore, ...] = ()
+    stuck: tuple[TopicPartition, ...] = ()
+    no_broker: frozenset[TopicPartition] = frozenset()
+
+
+# -- An assignment while it is changed, with the loads of brokers (as indices) ---------------------
 
 
 class Placement:
@@ -190,3 +243,77 @@ class Placement:
             self.partitions[at]: tuple(self.ids[each] for each in self.replicas[at])
             for at in self.changed()
         }
+
+
+# -- Even out counts of brokers by shifting one at a time, also along paths of several brokers -----
+
+Pick = Callable[[int, int, Collection[int]], int | None]
+"""What can be shifted from one broker to another, excluding what is shifted on the path already."""
+Shift = tuple[int, int, int]  # from, to, what
+
+
+def balance_counts(
+    brokers: Sequence[int],
+    load: Callable[[int], int],
+    pick: Pick,
+    shift: Callable[[int, int, int], None],
+    tie: Callable[[int], object] = lambda broker: broker,
+    together: Callable[..., None] = lambda *shifted: None,
+) -> None:
+    """Shift on the shortest path from a full broker to one with at least two fewer, while there is
+    one. Without such a path, no distribution that the shifts allow is more even.
+
+    Of brokers with equal loads, the one with the smallest `tie` receives. `together` is
+    called with what is shifted on a path of several brokers.
+    """
+    if not brokers:
+        return
+    stuck: set[int] = set()  # no path from these; a later shift may open one
+    moved = False
+    while True:
+        least = min(map(load, brokers))
+        full = [each for each in brokers if load(each) >= least + 2 and each not in stuck]
+        if not full and moved and stuck:
+            stuck, moved = set(), False
+            continue
+        if not full:
+            return
+        first = max(full, key=lambda broker: (load(broker), -broker))
+        order = sorted(brokers, key=lambda broker: (load(broker), tie(broker)))
+        path, reached = _shortest_path(first, order, load, pick)
+        if not path:
+            stuck |= reached  # they reach no others, and have no more than the first
+            continue
+        for here, there, each in path:
+            shift(each, here, there)
+        if len(path) > 1:
+            together(*(each for _, _, each in path))
+        moved = True
+
+
+def _shortest_path(
+    full: int, order: Sequence[int], load: Callable[[int], int], pick: Pick
+) -> tuple[list[Shift], set[int]]:
+    """The shortest path to the emptiest reachable broker with at least two fewer, or none; and the
+    brokers that were reached. `order` are all, the emptiest first.
+
+    Nothing is shifted twice on it, as shifts were only checked before the first one.
+    """
+    ways: dict[int, list[Shift]] = {full: []}
+    level, enough, least = [full], load(full) - 2, load(order[0])
+    while level:
+        following: list[int] = []
+        for here in level:
+            shifted = {each for _, _, each in ways[here]}
+            for there in order:
+                each = None if there in ways else pick(here, there, shifted)
+                if each is not None:
+                    ways[there] = [*ways[here], (here, there, each)]
+                    following.append(there)
+                    if load(there) == least or (here == full and load(there) <= enough):
+                        return ways[there], set(ways)
+        fewer = [broker for broker in following if load(broker) <= enough]
+        if fewer:
+            return ways[min(fewer, key=load)], set(ways)
+        level = following
+    return [], set(ways)

@@ -9,8 +9,7 @@ from types import MappingProxyType
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.planner import replica_balance, scores, topics
-from kafka_shell.admin.partitions.planner.placement import Placement
-from kafka_shell.admin.partitions.planner.problem import PlanLimits, Problem, Proposal
+from kafka_shell.admin.partitions.planner.placement import Placement, PlanLimits, Problem, Proposal
 from kafka_shell.base.structs import replace
 
 # Hard goals: replicas leave brokers, factors change, partitions are spread over racks.

@@ -6,8 +6,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 
-from kafka_shell.admin.partitions.planner.balance_counts import balance_counts
-from kafka_shell.admin.partitions.planner.placement import Placement
+from kafka_shell.admin.partitions.planner.placement import Placement, balance_counts
 from kafka_shell.admin.partitions.planner.scores import Band, Shares, imbalance
 from kafka_shell.admin.partitions.planner.topics import move_leading_replica
 

@@ -8,8 +8,12 @@ from heapq import heapify, heappop, heappush
 from math import ceil, floor
 
 from kafka_shell.admin.partitions.model import GoalScore
-from kafka_shell.admin.partitions.planner.placement import Placement
-from kafka_shell.admin.partitions.planner.problem import TOLERANCE, PlanLimits, Replicas
+from kafka_shell.admin.partitions.planner.placement import (
+    TOLERANCE,
+    Placement,
+    PlanLimits,
+    Replicas,
+)
 
 Band = tuple[float, float]
 

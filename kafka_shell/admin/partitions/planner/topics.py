@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from heapq import nsmallest
 
-from kafka_shell.admin.partitions.planner.balance_counts import balance_counts
-from kafka_shell.admin.partitions.planner.placement import Placement
+from kafka_shell.admin.partitions.planner.placement import Placement, balance_counts
 
 
 def spread_replicas(placement: Placement) -> None:

@@ -31,7 +31,7 @@ from kafka_shell.admin.quotas.model import ANY_NAME, DEFAULT, QuotaAlteration, Q
 from kafka_shell.admin.records import read as log
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.audit.table import ReadFailure
-from kafka_shell.audit.tables.clients import read_client_configs, read_effective_client_configs
+from kafka_shell.audit.tables.access import read_client_configs, read_effective_client_configs
 from kafka_shell.base.errors import ShellError
 from kafka_shell.commands.changes import undo_lines
 from kafka_shell.sandbox.state import Sandbox

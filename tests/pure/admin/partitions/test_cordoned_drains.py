@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from kafka_shell.admin.partitions.current_assignment import CurrentAssignment
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.progress import CurrentAssignment
 from kafka_shell.admin.partitions.sizes import Disks
 from kafka_shell.admin.partitions.targets import drained
 from kafka_shell.base.plans import Resource

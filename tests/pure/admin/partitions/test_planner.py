@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.planner.placement import PlanLimits, Problem
 from kafka_shell.admin.partitions.planner.plan import Scope, drain, rebalance, with_factor
-from kafka_shell.admin.partitions.planner.problem import PlanLimits, Problem
 from kafka_shell.base.structs import replace
 from tests.support.random_clusters import (
     Layout,

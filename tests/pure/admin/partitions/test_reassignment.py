@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.partitions import targets
-from kafka_shell.admin.partitions.current_assignment import current_assignment
 from kafka_shell.admin.partitions.follow import Follow
 from kafka_shell.admin.partitions.model import Assignment, Move, MoveStatus, TopicPartition
+from kafka_shell.admin.partitions.progress import current_assignment
 from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, state
 from kafka_shell.admin.partitions.rollback import MoveFile, read_moves, with_rollback
 from kafka_shell.admin.partitions.sizes import Disks, Sizes

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
+from kafka_shell.admin.cluster import decommission as steps
 from kafka_shell.admin.cluster import quorum as quorum_change
 from kafka_shell.admin.cluster import unregister
-from kafka_shell.admin.cluster.decommission import check, plans, read
-from kafka_shell.admin.cluster.decommission.check import BrokerState, Decommission
+from kafka_shell.admin.cluster.decommission import BrokerState, Decommission
 from kafka_shell.admin.cluster.restart.judge import ClusterState, Reason, Verdict
 from kafka_shell.admin.partitions import targets
-from kafka_shell.admin.partitions.current_assignment import current_assignment
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.progress import current_assignment
 from kafka_shell.admin.partitions.sizes import Disks, Sizes
 from kafka_shell.admin.partitions.targets import Drain
 from kafka_shell.admin.steps import BaseStep
@@ -67,10 +67,10 @@ class Removing:
         self.then: dict[str, list[Callable[[], object]]] = {}
         self.unread: list[ShellError | Verdict] = []
         self.options: dict[str, Any] = {"keep-configs": False, "throttle": None}
-        patch.setattr(read, "read", lambda *_: self.read())
-        patch.setattr(read, "wait_stopped", lambda *_: (self.stop(), self.applied("stop")))
-        patch.setattr(plans, "plan_cordon", lambda *_: self.plan("cordon"))
-        patch.setattr(plans, "is_cordoned", lambda *_: self.state.cordoned)
+        patch.setattr(steps, "read", lambda *_: self.read())
+        patch.setattr(steps, "wait_stopped", lambda *_: (self.stop(), self.applied("stop")))
+        patch.setattr(steps, "plan_cordon", lambda *_: self.plan("cordon"))
+        patch.setattr(steps, "is_cordoned", lambda *_: self.state.cordoned)
         patch.setattr(decommission, "plan_remove_throttle", lambda *_: Plan(Effect.CHANGE, ()))
         patch.setattr(decommission, "wait_until_drained", lambda *_: None)
         patch.setattr(decommission, "throttle_record", lambda *_: None)
@@ -81,7 +81,7 @@ class Removing:
         patch.setattr(self.work, "_plan_drain", lambda: self.plan("drain"))
         patch.setattr(quorum_change, "plan_alter", lambda *_, **__: self.plan("voter"))
         patch.setattr(unregister, "plan_unregister", lambda *_: self.plan("unregister"))
-        patch.setattr(plans, "plan_delete_configs", lambda *args: self.delete(args[-1]))
+        patch.setattr(steps, "plan_delete_configs", lambda *args: self.delete(args[-1]))
         patch.setattr(execute, "_apply", lambda plan, *_: self.apply(plan))
 
     def plan(self, name: str) -> Plan:
@@ -157,7 +157,7 @@ def decommissioned(
         dict.fromkeys(facts.up), (), {}, stored={5: frozenset(facts.scan().names)},
         topics=frozenset(facts.scan().names),
     )  # fmt: skip
-    return check.decommission(others, state, drain, factor), state, drain
+    return steps.decommission(others, state, drain, factor), state, drain
 
 
 @pytest.fixture
@@ -268,7 +268,7 @@ def test_a_stage_that_fails_ends_the_run_if_it_is_still_left(
 def test_a_cordon_that_is_not_reported_is_noted(
     removing: Removing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(plans, "is_cordoned", lambda *_: False)
+    monkeypatch.setattr(steps, "is_cordoned", lambda *_: False)
     assert removing.run() == ALL
     assert "does not report its log directories as cordoned" in removing.notes[0]
 

@@ -17,8 +17,8 @@ from kafka_shell.admin.partitions import (
     progress as move_progress,
 )
 from kafka_shell.admin.partitions import targets as move_targets
-from kafka_shell.admin.partitions.current_assignment import current_assignment
 from kafka_shell.admin.partitions.model import MoveStatus, TopicPartition
+from kafka_shell.admin.partitions.progress import current_assignment
 from kafka_shell.admin.partitions.reassignment import plan_cancel, state
 from kafka_shell.admin.partitions.rollback import read_moves, to_json
 from kafka_shell.base.plans import apply
