@@ -71,12 +71,14 @@ def commands_of(family: str) -> tuple[Command, ...]:
 def by_name(name: str) -> Callable[..., Any]:
     """A function of this package, `topics.run:list_topics`. Its module is imported when it is first
     called."""
-    module, _, function = name.partition(":")
+    return lambda *arguments: function(name)(*arguments)
 
-    def call(*arguments: object) -> Any:
-        return getattr(import_module(f"{__name__}.{module}"), function)(*arguments)
 
-    return call
+def function(name: str) -> Callable[..., Any]:
+    """The function of this name, whose module is imported."""
+    module, _, of_module = name.partition(":")
+    named: Callable[..., Any] = getattr(import_module(f"{__name__}.{module}"), of_module)
+    return named
 
 
 # Package of a model, or its path -> the family that renders it, for those outside of the families.

@@ -10,67 +10,9 @@ from msgspec import Struct, field
 from kafka_shell.base.command_results import FORMATS
 from kafka_shell.base.plans import Effect
 from kafka_shell.language import kinds
-from kafka_shell.language.kinds import Kind
-
-
-class Argument(Struct, frozen=True):
-    """A positional argument. With `option` it can also be given as an option (`--topic t`).
-
-    With `many` it takes one or more words and its value is a tuple; otherwise its value is one
-    word, or None if it is optional and absent. It takes no word if one of the options in `unless`
-    is given.
-    """
-
-    name: str
-    kind: Kind
-    help: str
-    many: bool = False
-    required: bool = True
-    option: str = ""
-    choices: tuple[str, ...] = ()
-    unless: tuple[str, ...] = ()
-
-    @property
-    def label(self) -> str:
-        """Its name in messages: TOPIC."""
-        return self.name.upper()
-
-
-class Option(Struct, frozen=True):
-    """An option. With `many` it can be repeated, and its value is a tuple.
-
-    `value_optional` takes a value only as `--name=value` (`--yes`, `--yes=CLUSTER`); without a
-    value it is True. A `bare` option takes the next word unless it starts with a dash; without a
-    word its value is the empty string. `excludes` cannot be used with it; without one of `requires`
-    it has no effect and is refused. `least` and `most` limit numbers, durations and rates (default:
-    64 bits). A FLAG may be an empty value of another option, `empty_of`, whose values have an
-    order. The value of an absent option is None, () with `many`, or False for a FLAG.
-    """
-
-    name: str
-    kind: Kind
-    help: str
-    many: bool = False
-    required: bool = False
-    aliases: tuple[str, ...] = ()
-    choices: tuple[str, ...] = ()
-    metavar: str = ""
-    excludes: tuple[str, ...] = ()
-    requires: tuple[str, ...] = ()
-    value_optional: bool = False
-    bare: bool = False
-    hidden: bool = False
-    empty_of: str = ""
-    least: int | None = None
-    most: int | None = None
-
-    @property
-    def label(self) -> str:
-        """Its name in messages: --partitions."""
-        return self.name
-
-
-Parameter = Argument | Option
+from kafka_shell.language.kinds import Argument as Argument
+from kafka_shell.language.kinds import Option as Option
+from kafka_shell.language.kinds import Parameter as Parameter
 
 
 class Example(Struct, frozen=True):

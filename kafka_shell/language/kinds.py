@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import translate
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -20,28 +20,20 @@ from kafka_shell.base.regex import compile_re2
 from kafka_shell.base.text import quote, quote_rest, short
 from kafka_shell.language.tokens import Span
 
-if TYPE_CHECKING:
-    from kafka_shell.language.command import Parameter
-    from kafka_shell.language.cursor import CompletionRequest
-    from kafka_shell.view.candidates import Candidate, Candidates, Catalog
-    from kafka_shell.view.view import ClusterView, Key
-
-
 # Kinds of values: each converts, prints and completes its values.
 
 
 class CandidateSource(Struct, frozen=True):
-    """Where the candidates of a kind come from.
+    """Where the candidates of a kind come from: functions of what the view knows.
 
-    `needs` returns the keys of the view that `offer` reads. `document` returns heading and text
-    about a config key that brokers do not document.
+    `offer(request, catalog)` returns the candidates, `needs(request, view)` the keys of the view
+    that it reads, and `document(request, key, view)` heading and text about a config key that
+    brokers do not document.
     """
 
-    offer: Callable[[CompletionRequest, Catalog], Candidates]
-    needs: Callable[[CompletionRequest, ClusterView], Sequence[Key]] = lambda found, view: ()
-    document: Callable[[CompletionRequest, str, ClusterView], tuple[str, str] | None] = (
-        lambda found, key, view: None
-    )
+    offer: Callable[..., Any]
+    needs: Callable[..., Any] = lambda found, view: ()
+    document: Callable[..., Any] = lambda found, key, view: None
 
 
 class Fragment(Struct, frozen=True):
@@ -86,15 +78,75 @@ class Kind:
         """Return the fragment at the end of a text that is being typed."""
         return Fragment(0)
 
-    def quoted(self, candidate: Candidate, open_quote: str) -> str:
-        """Return a candidate with the quotes that it needs."""
+    def quoted(self, text: str, tail: str, open_quote: str) -> str:
+        """Return a candidate with the quotes that it needs, and what follows it."""
         if open_quote:
-            return quote_rest(candidate.text, open_quote) + (candidate.tail or open_quote)
-        return quote(candidate.text) + candidate.tail
+            return quote_rest(text, open_quote) + (tail or open_quote)
+        return quote(text) + tail
 
     def kind_at(self, words: Mapping[str, Sequence[str]], index: int) -> Kind:
         """Return the kind of the value with this index, on a line with these words by name."""
         return self
+
+
+class Argument(Struct, frozen=True):
+    """A positional argument. With `option` it can also be given as an option (`--topic t`).
+
+    With `many` it takes one or more words and its value is a tuple; otherwise its value is one
+    word, or None if it is optional and absent. It takes no word if one of the options in `unless`
+    is given.
+    """
+
+    name: str
+    kind: Kind
+    help: str
+    many: bool = False
+    required: bool = True
+    option: str = ""
+    choices: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Its name in messages: TOPIC."""
+        return self.name.upper()
+
+
+class Option(Struct, frozen=True):
+    """An option. With `many` it can be repeated, and its value is a tuple.
+
+    `value_optional` takes a value only as `--name=value` (`--yes`, `--yes=CLUSTER`); without a
+    value it is True. A `bare` option takes the next word unless it starts with a dash; without a
+    word its value is the empty string. `excludes` cannot be used with it; without one of `requires`
+    it has no effect and is refused. `least` and `most` limit numbers, durations and rates (default:
+    64 bits). A FLAG may be an empty value of another option, `empty_of`, whose values have an
+    order. The value of an absent option is None, () with `many`, or False for a FLAG.
+    """
+
+    name: str
+    kind: Kind
+    help: str
+    many: bool = False
+    required: bool = False
+    aliases: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    metavar: str = ""
+    excludes: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    value_optional: bool = False
+    bare: bool = False
+    hidden: bool = False
+    empty_of: str = ""
+    least: int | None = None
+    most: int | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name in messages: --partitions."""
+        return self.name
+
+
+Parameter = Argument | Option
 
 
 def convert(parameter: Parameter, text: str) -> tuple[Any, tuple[Span, ...]]:
@@ -482,9 +534,7 @@ class SecretText(Kind):
 # -- sources ---------------------------------------------------------------------------------------
 
 
-def in_view(
-    part: str, offer: Callable[[CompletionRequest, Catalog], Candidates] | None = None
-) -> CandidateSource:
+def in_view(part: str, offer: Callable[..., Any] | None = None) -> CandidateSource:
     """Return the source that offers the names in a part of the view, or what `offer` returns."""
     return CandidateSource(
         offer or (lambda found, known: known.names(part, found.prefix)),
@@ -492,7 +542,7 @@ def in_view(
     )
 
 
-def _partitions(found: CompletionRequest, known: Catalog) -> Candidates:
+def _partitions(found: Any, known: Any) -> Any:
     if found.part == "partition":
         return known.partitions(found.key, found.prefix)
     return known.topics(found.prefix)

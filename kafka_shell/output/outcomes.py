@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -36,10 +35,6 @@ from kafka_shell.output.resource_kinds import title_of
 from kafka_shell.output.styled_stream import StyledStream
 from kafka_shell.output.tables import NO_RENDERERS, Renderers, draw_table
 from kafka_shell.output.text import Role, Text, hang, text
-
-if TYPE_CHECKING:
-    from kafka_shell.output.writer import Writer
-
 
 # Resources of a long plan that have the same changes, or changes of the same fields, together.
 
@@ -153,31 +148,6 @@ _SIGNS: dict[str, tuple[str, Role]] = {
     "create": ("+", "added"),
     "delete": ("-", "removed"),
 }
-
-
-def draw_plan(
-    plan: Plan, undo: Sequence[str] | None, writer: Writer, *, stream: StyledStream | None = None
-) -> None:
-    """Print a plan to `writer.err`, or to `stream`; `undo` are the commands that will undo it.
-
-    If nobody is asked (`undo` is None), the outcome tells what was changed, and only the remarks
-    are printed, except with --verbose. A long plan is shortened, but a dry run (a `stream`) only on
-    a terminal.
-    """
-    short = stream is None or stream.terminal
-    stream = stream or writer.err
-    if undo is None and not writer.verbose:
-        stream.lines(refused_lines(plan, stream.width))
-        if not writer.quiet:
-            stream.lines(text(about, "heading") for about in plan.advice.about)
-            stream.lines(unchanged_lines(plan.unchanged))
-            stream.lines(remark_lines(plan, stream.width, notes=False))
-        return
-    limit = LONG if short and not writer.verbose else None
-    lines = plan_lines(
-        plan, undo or (), writer.renderers, limit=limit, room=stream.width, verbose=writer.verbose
-    )
-    stream.lines(lines)
 
 
 def unchanged_lines(changes: Sequence[Change]) -> Iterator[Text]:
@@ -491,46 +461,7 @@ _EXPLANATIONS = {
 }
 
 
-def draw_outcome(outcome: Outcome, writer: Writer) -> None:
-    """Print done changes and the fresh state to `out`; failures and the undo commands to `err`.
-
-    The undo commands are not repeated if the question already showed them. Failures found while
-    planning were shown with the plan and are only counted. For a dry run, the plan is printed to
-    `out`, failures and the verdict of the brokers to `err`.
-    """
-    if outcome.dry_run:
-        stream = writer.out
-        limit = LONG if stream.terminal and not writer.verbose else None
-        lines = plan_lines(
-            outcome.plan,
-            (),
-            writer.renderers,
-            limit=limit,
-            room=stream.width,
-            refused=False,
-            verbose=writer.verbose,
-        )
-        stream.lines(lines)
-        writer.err.lines(problem_lines(outcome, writer.err.width))
-        planned = (item.change for item in outcome.changes if item.status == "planned")
-        stream.lines(undo_lines(outcome.undo, lost_by(planned)))
-        writer.err.line(_verdict(outcome))
-        return
-    if not writer.quiet:
-        writer.out.lines(done_lines(outcome, verbose=writer.verbose))
-    writer.err.lines(problem_lines(outcome, writer.err.width))
-    if not outcome.undo_shown and not writer.quiet and not writer.in_script:
-        writer.err.lines(_undo_of_outcome(outcome))
-    if not writer.quiet or outcome.plan.bookkeeping.made():
-        writer.write(outcome.fresh)
-    secrets = outcome.plan.bookkeeping.secrets
-    if secrets and any(item.status in ("done", "unknown") for item in outcome.changes):
-        writer.write(secrets)
-    if not writer.quiet:
-        writer.err.lines(next_lines(outcome))
-
-
-def _undo_of_outcome(outcome: Outcome) -> Iterator[Text]:
+def undo_of_outcome(outcome: Outcome) -> Iterator[Text]:
     """The command that undoes the whole change, and what it does not restore."""
     done = [item.change for item in outcome.changes if item.status == "done"]
     forever = {each.resource for each in done if not (each.reversible or each.of_records)}
@@ -551,7 +482,7 @@ def draw_problems(outcome: Outcome, stream: StyledStream) -> None:
     stream.lines(problem_lines(outcome, stream.width))
     stream.lines(next_lines(outcome))
     if outcome.dry_run:
-        stream.line(_verdict(outcome))
+        stream.line(verdict_of(outcome))
 
 
 def next_lines(outcome: Outcome) -> Iterator[Text]:
@@ -567,7 +498,7 @@ def next_lines(outcome: Outcome) -> Iterator[Text]:
         yield text("details:", "hint") + " " + text(f"journal {outcome.entry} --output json")
 
 
-def _verdict(outcome: Outcome) -> Text:
+def verdict_of(outcome: Outcome) -> Text:
     """The last line of a dry run: whether brokers validated the plan."""
     steps = outcome.plan.steps
     if outcome.plan.whole and steps and not outcome.ok:

@@ -126,13 +126,9 @@ class Writer:
 
     def _draw(self, value: object) -> None:
         if isinstance(value, Plan):
-            from kafka_shell.output.outcomes import draw_plan
-
-            draw_plan(value, (), self, stream=self.out)
+            self.draw_plan(value, (), stream=self.out)
         elif isinstance(value, Outcome):
-            from kafka_shell.output.outcomes import draw_outcome
-
-            draw_outcome(value, self)
+            self._draw_outcome(value)
         elif isinstance(value, Listing):
             self._listing(value)
         elif isinstance(value, Results):
@@ -146,6 +142,70 @@ class Writer:
             self._stream(value)
         else:
             self._one(value)
+
+    def draw_plan(
+        self, plan: Plan, undo: Sequence[str] | None, *, stream: StyledStream | None = None
+    ) -> None:
+        """Print a plan to `err`, or to `stream`; `undo` are the commands that will undo it.
+
+        If nobody is asked (`undo` is None), the outcome tells what was changed, and only the
+        remarks are printed, except with --verbose. A long plan is shortened, but a dry run (a
+        `stream`) only on a terminal.
+        """
+        from kafka_shell.output import outcomes
+
+        short = stream is None or stream.terminal
+        stream = stream or self.err
+        if undo is None and not self.verbose:
+            stream.lines(outcomes.refused_lines(plan, stream.width))
+            if not self.quiet:
+                stream.lines(text(about, "heading") for about in plan.advice.about)
+                stream.lines(outcomes.unchanged_lines(plan.unchanged))
+                stream.lines(outcomes.remark_lines(plan, stream.width, notes=False))
+            return
+        limit = outcomes.LONG if short and not self.verbose else None
+        stream.lines(
+            outcomes.plan_lines(
+                plan, undo or (), self.renderers, limit=limit, room=stream.width,
+                verbose=self.verbose,
+            )
+        )  # fmt: skip
+
+    def _draw_outcome(self, outcome: Outcome) -> None:
+        """Print done changes and the fresh state to `out`; failures and the undo commands to `err`.
+
+        The undo commands are not repeated if the question already showed them. Failures found while
+        planning were shown with the plan and are only counted. For a dry run, the plan is printed
+        to `out`, failures and the verdict of the brokers to `err`.
+        """
+        from kafka_shell.output import outcomes
+
+        if outcome.dry_run:
+            stream = self.out
+            stream.lines(
+                outcomes.plan_lines(
+                    outcome.plan, (), self.renderers,
+                    limit=outcomes.LONG if stream.terminal and not self.verbose else None,
+                    room=stream.width, refused=False, verbose=self.verbose,
+                )
+            )  # fmt: skip
+            self.err.lines(outcomes.problem_lines(outcome, self.err.width))
+            planned = (item.change for item in outcome.changes if item.status == "planned")
+            stream.lines(outcomes.undo_lines(outcome.undo, outcomes.lost_by(planned)))
+            self.err.line(outcomes.verdict_of(outcome))
+            return
+        if not self.quiet:
+            self.out.lines(outcomes.done_lines(outcome, verbose=self.verbose))
+        self.err.lines(outcomes.problem_lines(outcome, self.err.width))
+        if not outcome.undo_shown and not self.quiet and not self.in_script:
+            self.err.lines(outcomes.undo_of_outcome(outcome))
+        if not self.quiet or outcome.plan.bookkeeping.made():
+            self.write(outcome.fresh)
+        secrets = outcome.plan.bookkeeping.secrets
+        if secrets and any(item.status in ("done", "unknown") for item in outcome.changes):
+            self.write(secrets)
+        if not self.quiet:
+            self.err.lines(outcomes.next_lines(outcome))
 
     def _listing(self, listing: Listing) -> None:
         if listing.long:

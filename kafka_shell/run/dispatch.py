@@ -10,7 +10,7 @@ from kafka_shell.base.errors import ShellError, Status, UsageError
 from kafka_shell.base.plans import Effect, Plan, Runbook
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import to_path
-from kafka_shell.commands import REGISTRY, by_name
+from kafka_shell.commands import REGISTRY, function
 from kafka_shell.context import Context, OtherClusterPlan
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language import kinds
@@ -310,7 +310,7 @@ def _execute(invocation: Invocation, context: Context) -> tuple[Status, bool]:
 
 def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> tuple[Status, bool]:
     try:
-        value = by_name(invocation.command.run)(invocation, context)
+        value = function(invocation.command.run)(invocation, context)
     except ShellError as error:
         if error.span is not None and isinstance(error, UsageError) and not error.text:
             error.text = invocation.text
@@ -332,7 +332,6 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
         )
         return status, True
     if isinstance(value, Plan):
-        from kafka_shell.output.outcomes import draw_plan
         from kafka_shell.run.execute import execute
 
         if context.observer is not None:
@@ -342,7 +341,7 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
                 value,
                 target,
                 command=render(invocation),
-                show=lambda plan, undo: draw_plan(plan, undo, writer),
+                show=writer.draw_plan,
                 reveal=writer.write,
                 dry_run=bool(invocation.get("dry-run")),
                 yes=yes,

@@ -17,7 +17,6 @@ from kafka_shell.base.text import quote
 from kafka_shell.commands.changes import undo_lines, unknown_undo_lines
 from kafka_shell.context import Context, confirmed
 from kafka_shell.output.humanize import change_values, name_few, question
-from kafka_shell.output.outcomes import draw_plan
 from kafka_shell.output.resource_kinds import command_after, touched
 from kafka_shell.output.text import hang, text
 from kafka_shell.run.sending import (
@@ -410,7 +409,7 @@ def _apply(
         plan,
         context,
         command=command,
-        show=lambda plan, undo: draw_plan(plan, undo, writer),
+        show=writer.draw_plan,
         reveal=writer.write,
         dry_run=yes is None,
         yes=yes,

@@ -79,7 +79,7 @@ class ShellCompleter(Completer):
             if kind is None:  # a command or an option, which needs no quotes
                 text = candidate.text + found.quote
             else:
-                text = kind.quoted(candidate, found.quote)
+                text = kind.quoted(candidate.text, candidate.tail, found.quote)
             yield Offer(candidate, text, start)
         if offered.more:
             typed = document.text_before_cursor[len(document.text_before_cursor) + start :]

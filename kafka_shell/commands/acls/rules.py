@@ -7,14 +7,13 @@ ACLs are printed in the same form. Rules to remove can be filters: `any User:bob
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from msgspec import Struct
 
 from kafka_shell.admin.acls.model import (
     CLUSTER_NAME,
-    OPERATIONS_OF,
     AclBinding,
     AclFilter,
     AclOperation,
@@ -23,13 +22,10 @@ from kafka_shell.admin.acls.model import (
     PatternType,
 )
 from kafka_shell.base.errors import UsageError, did_you_mean
-from kafka_shell.base.structs import replace
-from kafka_shell.base.text import quote_rest
+from kafka_shell.commands import by_name
 from kafka_shell.language.command import Parameter
-from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.language.kinds import Fragment, Kind, Words, in_view, invalid
 from kafka_shell.language.tokens import Span
-from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
 
 FORM = "allow|deny PRINCIPAL OPERATIONS [from HOSTS] [on RESOURCE]"
 _PERMISSIONS = {"allow": AclPermission.ALLOW, "deny": AclPermission.DENY}
@@ -301,10 +297,10 @@ class _Rule(Kind):
             at = max(at, text.rfind(",") + 1)
         return Fragment(at, part, " ".join(word.text for word in before))
 
-    def quoted(self, candidate: Candidate, open_quote: str) -> str:
-        if candidate.tail and not open_quote:
-            return f"'{candidate.text}{candidate.tail}"  # rules contain spaces
-        return super().quoted(candidate, open_quote)
+    def quoted(self, text: str, tail: str, open_quote: str) -> str:
+        if tail and not open_quote:
+            return f"'{text}{tail}"  # rules contain spaces
+        return super().quoted(text, tail, open_quote)
 
 
 class _Operations(Words):
@@ -328,54 +324,5 @@ class _Operations(Words):
         return ",".join(found)
 
 
-# Candidates for an ACL's rule, word by word: `allow User:bob Read,Write from 10.0.0.1`.
-
-# A name in the line's words -> the type of resource that it names.
-_NAMED = {
-    "topic": AclResourceType.TOPIC,
-    "group": AclResourceType.GROUP,
-    "cluster": AclResourceType.CLUSTER,
-    "transactional-id": AclResourceType.TRANSACTIONAL_ID,
-    "delegation-token": AclResourceType.DELEGATION_TOKEN,
-    "user-principal": AclResourceType.USER,
-}
-_SPECIAL = re.compile(r"[\s'\"\\]")
-_VERBS = {"allow": "allow the operations", "deny": "deny the operations; overrides allow"}
-
-
-def _of_rule(found: CompletionRequest, known: Catalog) -> Candidates:
-    """Candidates for the word being typed in a rule."""
-    typed = found.prefix
-    if found.part == "permission":
-        return pick(_VERBS, typed, tail=" ")
-    if found.part == "principal":
-        return _principals(typed, known)
-    if found.part == "operation":
-        return pick(_operations(found.words), typed)
-    if found.part == "from":
-        return pick({"from": "only from this host"}, typed, tail=" ")
-    return NONE
-
-
-def _principals(typed: str, known: Catalog) -> Candidates:
-    """The known principals, as words of a rule: in double quotes, as the rule itself is usually in
-    single ones."""
-    found = pick(known.view.principals.value, split_unfinished(typed)[1].text, tail=" ")
-    offered = tuple(replace(each, text=_word(each.text)) for each in found.offered)
-    return replace(found, offered=offered)
-
-
-def _word(name: str) -> str:
-    return '"' + quote_rest(name, '"') + '"' if _SPECIAL.search(name) else name
-
-
-def _operations(words: Mapping[str, object]) -> Iterable[str]:
-    """The operations that apply to the resources named so far, and All."""
-    types = [kind for name, kind in _NAMED.items() if name in words] or list(OPERATIONS_OF)
-    known = {operation for kind in types for operation in OPERATIONS_OF[kind]}
-    return [operation.label for operation in (*sorted(known), AclOperation.ALL)]
-
-
-RULE = in_view("principals", _of_rule)
-ACL_RULE = _Rule("acl-rule", RULE, "RULE")
+ACL_RULE = _Rule("acl-rule", in_view("principals", by_name("acls.complete:offer")), "RULE")
 ACL_OPERATION = _Operations("operation", metavar="OPERATIONS")

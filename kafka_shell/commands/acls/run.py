@@ -26,7 +26,7 @@ from kafka_shell.admin.users import read as users
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.structs import replace
-from kafka_shell.commands.acls.options import operations, principals, targets
+from kafka_shell.commands.acls.changes import operations, principals, targets
 from kafka_shell.commands.acls.rules import Target
 from kafka_shell.commands.acls.spec import RESOURCE_NAMES
 from kafka_shell.context import Context

@@ -86,7 +86,7 @@ COMMANDS: tuple[Command, ...] = (
         name="alter-acls",
         summary="Add and remove ACLs.",
         family="access",
-        run="acls.options:alter_acls",
+        run="acls.changes:alter_acls",
         effect=Effect.CHANGE,
         options=(
             *_RESOURCES,

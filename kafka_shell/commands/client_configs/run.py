@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kafka_shell.admin.client_configs import change as client_config_changes
 from kafka_shell.admin.client_configs import read as client_configs
@@ -93,27 +93,32 @@ def alter_client_configs(invocation: Invocation, context: Context) -> Plan:
         for user in dict.fromkeys(invocation["user"])
         for client_id in dict.fromkeys(invocation["client-id"]) or (None,)
     ]
-    set_, deleted = invocation["config"], invocation["delete-config"]
+    pairs = [(key, _raw(key, text)) for key, text in invocation["config"]]
+    return plan_configs(context, entities, pairs, invocation["delete-config"])
+
+
+def plan_configs(
+    context: Context,
+    entities: Sequence[ClientEntity],
+    pairs: Iterable[tuple[str, str]],
+    deleted: Sequence[str],
+) -> Plan:
+    """The plan that sets and deletes dynamic configs of these entities (KIP-649).
+
+    Deleting `supported.configs` deletes the registrations of their clients.
+    """
+    values: list[tuple[str, str | None]] = [
+        *pairs, *((key, None) for key in deleted if key != SUPPORTED)
+    ]  # fmt: skip
     plans = []
-    alterations = [
-        ClientConfigAlteration(entity, key, value)
-        for entity in entities
-        for key, value in [
-            *((key, _raw(key, text)) for key, text in set_),
-            *((key, None) for key in deleted if key != SUPPORTED),
-        ]
-    ]
-    if alterations:
+    if values:
+        alterations = [ClientConfigAlteration(of, key, v) for of in entities for key, v in values]
         plan = client_config_changes.plan_alter(context.cluster, alterations)
         plans.append(with_acl_commands(plan))
     if SUPPORTED in deleted:
-        plans.append(_forget(entities, context))
+        now = int(context.clock() * 1000)
+        plans.append(client_config_changes.plan_forget(context.cluster, entities, now=now))
     return merge_plans(plans)
-
-
-def _forget(entities: Sequence[ClientEntity], context: Context) -> Plan:
-    now = int(context.clock() * 1000)
-    return client_config_changes.plan_forget(context.cluster, entities, now=now)
 
 
 def _raw(key: str, text: str) -> str:

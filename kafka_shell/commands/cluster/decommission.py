@@ -200,17 +200,3 @@ def _why_not(found: Decommission) -> str:
     more = f" and {len(reasons) - 1} more" if len(reasons) > 1 else ""
     verdict = found.verdict.name.lower()
     return f"decommissioning broker {found.broker} is {verdict}: {reasons[0].summary}{more}"
-
-
-def unregister_broker(invocation: Invocation, context: Context) -> Plan:
-    """Unregister brokers that were shut down for good; asks for confirmation."""
-    return unregister.plan_unregister(context.cluster, _ids(invocation))
-
-
-def _ids(invocation: Invocation) -> list[int]:
-    """The broker IDs as given; patterns would match running brokers, too."""
-    return [
-        select.broker_id(word, invocation.span("broker-id", index), invocation.text)
-        for index, words in enumerate(invocation["broker-id"])
-        for word in words.split(",")
-    ]

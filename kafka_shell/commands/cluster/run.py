@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_shell.admin.cluster import features, quorum
+from kafka_shell.admin.cluster import features, quorum, unregister
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.model import (
     ApiSupport,
@@ -11,7 +11,7 @@ from kafka_shell.admin.cluster.model import (
     Quorum,
 )
 from kafka_shell.base.command_results import NoRows
-from kafka_shell.base.plans import Resource
+from kafka_shell.base.plans import Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.commands import select
 from kafka_shell.context import Context
@@ -68,3 +68,17 @@ def describe_broker(
         for what, failure in each.not_read
     }
     return Results({Resource("broker", str(each.broker.id)): each for each in found}, failures)
+
+
+def unregister_broker(invocation: Invocation, context: Context) -> Plan:
+    """Unregister brokers that were shut down for good; asks for confirmation."""
+    return unregister.plan_unregister(context.cluster, _ids(invocation))
+
+
+def _ids(invocation: Invocation) -> list[int]:
+    """The broker IDs as given; patterns would match running brokers, too."""
+    return [
+        select.broker_id(word, invocation.span("broker-id", index), invocation.text)
+        for index, words in enumerate(invocation["broker-id"])
+        for word in words.split(",")
+    ]

@@ -83,7 +83,7 @@ COMMANDS: tuple[Command, ...] = (
         name="unregister-broker",
         summary="Unregister brokers that were shut down for good.",
         family="cluster",
-        run="cluster.decommission:unregister_broker",
+        run="cluster.run:unregister_broker",
         effect=Effect.DESTROY,
         arguments=(
             Argument("broker-id", kinds.BROKER, "IDs of stopped brokers: 4 or 4,5.",

@@ -6,11 +6,9 @@ from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from kafka_shell.admin.client_configs import change as client_config_changes
 from kafka_shell.admin.client_configs import read as client_configs
 from kafka_shell.admin.client_configs.keys import KEYS
 from kafka_shell.admin.client_configs.model import (
-    ClientConfigAlteration,
     ClientConfigFilter,
     ClientEntity,
 )
@@ -20,6 +18,7 @@ from kafka_shell.admin.quotas.model import (
     ANY_NAME,
     CLIENT_QUOTAS,
     DEFAULT,
+    ENTITY_TYPES,
     IP_QUOTAS,
     Default,
     Quota,
@@ -28,19 +27,20 @@ from kafka_shell.admin.quotas.model import (
     QuotaFilter,
 )
 from kafka_shell.admin.users import scram
-from kafka_shell.base.errors import MistakeCollector, ShellError, UsageError, did_you_mean
+from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.base.plans import Order, Plan, Resource, merge_plans
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
-from kafka_shell.base.units import parse_quota
-from kafka_shell.commands.client_configs.run import with_acl_commands
-from kafka_shell.commands.client_configs.spec import SUPPORTED, has_dynamic
-from kafka_shell.commands.configs.kinds import DEFAULTS, NAMED, TYPES, unnamed
+from kafka_shell.commands.client_configs.run import plan_configs
+from kafka_shell.commands.client_configs.spec import has_dynamic
+from kafka_shell.commands.configs.kinds import DEFAULTS, NAMED, unnamed
 from kafka_shell.commands.configs.render import ConfigLine
 from kafka_shell.commands.configs.run import span_of_key
+from kafka_shell.commands.quotas.run import read_limits
 from kafka_shell.commands.users import run as scram_options
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
+from kafka_shell.language.tokens import Span
 from kafka_shell.wire.connection import Cluster
 
 Lines = Results[Resource, tuple[ConfigLine, ...]]
@@ -86,7 +86,7 @@ def _parts(invocation: Invocation) -> dict[str, str | Default | None]:
             types, names = [*types, plural], [*names, _default()]
     _check(invocation, types, names)
     filled = [*names, *[None] * (len(types) - len(names))]
-    return {TYPES[kind]: name for kind, name in zip(types, filled, strict=True)}
+    return {ENTITY_TYPES[kind]: name for kind, name in zip(types, filled, strict=True)}
 
 
 def _names(invocation: Invocation) -> list[str | Default]:
@@ -107,7 +107,7 @@ def _default() -> Default:
 def _check(invocation: Invocation, types: Sequence[str], names: Sequence[object]) -> None:
     span = invocation.span("entity-type", max(0, len(invocation["entity-type"]) - 1))
     problem = ""
-    if any(kind not in TYPES for kind in types) or len(set(types)) < len(types):
+    if any(kind not in ENTITY_TYPES for kind in types) or len(set(types)) < len(types):
         problem = f"--entity-type {' and '.join(types)} cannot be combined"
     elif len(types) > 1 and "ips" in types:
         problem = "--entity-type ips cannot be combined with users or clients"
@@ -121,7 +121,7 @@ def _check(invocation: Invocation, types: Sequence[str], names: Sequence[object]
 def _entity(invocation: Invocation, parts: Mapping[str, str | Default | None]) -> QuotaEntity:
     """The entity to alter."""
     if None in parts.values():
-        raise unnamed(invocation, [kind for kind, part in TYPES.items() if part in parts])
+        raise unnamed(invocation, [kind for kind, part in ENTITY_TYPES.items() if part in parts])
     return QuotaEntity(**parts)
 
 
@@ -202,13 +202,13 @@ def _plan(
             f"SCRAM credentials cannot be altered together with {other}",
             hint="Use two commands.",
             code="INVALID_REQUEST",
-            span=_span(invocation, other),
+            span=span_of_key(invocation, other),
             text=invocation.text,
         )
     if entity.client_id is not None or entity.ip is not None or not isinstance(entity.user, str):
         raise UsageError(
             f"{entity} cannot have SCRAM credentials: only a named user can",
-            span=_span(invocation, mechanisms[0]),
+            span=span_of_key(invocation, mechanisms[0]),
             text=invocation.text,
         )
     return _alter_credentials(invocation, context, entity.user, pairs, deleted)
@@ -263,7 +263,9 @@ def _alter_configs(
     if quotas or removed:
         plans.append(_alter_quotas(invocation, context.cluster, entity, quotas, removed))
     if of_client or deleted_keys:
-        plans.append(_plan_dynamic(context, entity, of_client, deleted_keys))
+        assert isinstance(entity.user, str) and not isinstance(entity.client_id, Default)
+        of = ClientEntity(entity.user, entity.client_id)
+        plans.append(plan_configs(context, [of], of_client, deleted_keys))
     return merge_plans(plans)
 
 
@@ -275,33 +277,22 @@ def _alter_quotas(
     deleted: Sequence[str],
 ) -> Plan:
     known = CLIENT_QUOTAS if entity.ip is None else IP_QUOTAS
-    limits: dict[str, float | None] = {}
+
+    def check(key: str, span: Span | None) -> None:
+        if key not in known and entity.ip is None and is_dynamic(key):
+            raise _needs_user(invocation, entity, key)
+        if key not in known:
+            near = [*known, *keys_of(entity)]
+            raise ShellError(
+                f"{entity} has no config '{key}'",
+                hint=did_you_mean(key, near, f"Known configs: {', '.join(near)}."),
+                code="unknown-key",
+                span=span,
+            )
+
     texts: list[tuple[str, str | None]] = [*pairs, *((key, None) for key in deleted)]
-    mistakes = MistakeCollector()
-    for key, value in texts:
-        with mistakes.collecting():
-            if key not in known and entity.ip is None and is_dynamic(key):
-                raise _needs_user(invocation, entity, key)
-            if key not in known:
-                near = [*known, *keys_of(entity)]
-                raise ShellError(
-                    f"{entity} has no config '{key}'",
-                    hint=did_you_mean(key, near, f"Known configs: {', '.join(near)}."),
-                    code="unknown-key",
-                    span=_span(invocation, key),
-                )
-            if key in limits:
-                raise UsageError(
-                    f"{key} is set twice",
-                    span=_span(invocation, key),
-                    text=invocation.text,
-                )
-            try:
-                limits[key] = None if value is None else parse_quota(key, value)
-            except ShellError as error:
-                error.span = _span(invocation, key)
-                raise
-    mistakes.check()
+    words = [(key, value, span_of_key(invocation, key)) for key, value in texts]
+    limits = read_limits(words, check, invocation.text)
     requested = [QuotaAlteration(entity, key, limit) for key, limit in limits.items()]
     return quota_changes.plan_alter(cluster, requested)
 
@@ -315,13 +306,9 @@ def _needs_user(invocation: Invocation, entity: QuotaEntity, key: str) -> UsageE
     return UsageError(
         f"{key} is a dynamic client config, which requires a named user, got {entity}",
         hint=hint,
-        span=_span(invocation, key),
+        span=span_of_key(invocation, key),
         text=invocation.text,
     )
-
-
-def _span(invocation: Invocation, key: str) -> tuple[int, int] | None:
-    return span_of_key(invocation, key)
 
 
 def is_dynamic(key: str) -> bool:
@@ -377,31 +364,3 @@ def _filter(parts: Mapping[str, str | Default | None]) -> ClientConfigFilter | N
     return ClientConfigFilter(
         ANY_NAME if user is None else user, ANY_NAME if client_id is None else client_id
     )
-
-
-def _plan_dynamic(
-    context: Context,
-    entity: QuotaEntity,
-    pairs: Sequence[tuple[str, str]],
-    deleted: Sequence[str],
-) -> Plan:
-    """The plan that sets and deletes dynamic configs of an entity (KIP-649).
-
-    Deleting `supported.configs` deletes the registrations of its clients.
-    """
-    assert isinstance(entity.user, str) and not (entity.client_id and entity.ip)
-    client_id = entity.client_id if isinstance(entity.client_id, str) else None
-    of = ClientEntity(entity.user, client_id)
-    texts: list[tuple[str, str | None]] = [
-        *pairs, *((key, None) for key in deleted if key != SUPPORTED)
-    ]  # fmt: skip
-    alterations = [ClientConfigAlteration(of, key, value) for key, value in texts]
-    plans = []
-    if alterations:
-        plans.append(
-            with_acl_commands(client_config_changes.plan_alter(context.cluster, alterations))
-        )
-    if SUPPORTED in deleted:
-        now = int(context.clock() * 1000)
-        plans.append(client_config_changes.plan_forget(context.cluster, [of], now=now))
-    return merge_plans(plans)

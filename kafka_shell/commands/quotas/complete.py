@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, DEFAULT, IP_QUOTAS, Default, QuotaEntity
+from kafka_shell.admin.quotas.model import (
+    CLIENT_QUOTAS,
+    DEFAULT,
+    ENTITY_TYPES,
+    IP_QUOTAS,
+    Default,
+    QuotaEntity,
+)
 from kafka_shell.base.units import format_quota
 from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
@@ -95,14 +102,13 @@ def entity_of(words: Mapping[str, tuple[str, ...]]) -> QuotaEntity:
     types = words.get("entity-type", ())
     names = iter(words.get("entity-name", ()))
     for kind in types:
-        field = _ENTITY_FIELDS.get(kind, "")
+        field = ENTITY_TYPES.get(kind, "")
         if field:
             found[field] = next(names, "") or DEFAULT
     return QuotaEntity(**found)
 
 
 _NAMED = {"user": "user", "client-id": "client_id", "client": "client_id", "ip": "ip"}
-_ENTITY_FIELDS = {"users": "user", "clients": "client_id", "ips": "ip"}
 
 
 def _keys_of(entity: QuotaEntity) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Any
 
@@ -12,6 +12,7 @@ from kafka_shell.admin.quotas.model import (
     ANY_NAME,
     CLIENT_QUOTAS,
     DEFAULT,
+    ENTITY_TYPES,
     IP_QUOTAS,
     EffectiveQuotas,
     Quota,
@@ -25,6 +26,7 @@ from kafka_shell.base.plans import Plan
 from kafka_shell.base.units import parse_quota
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
+from kafka_shell.language.tokens import Span
 
 # -- entities --------------------------------------------------------------------------------------
 
@@ -60,7 +62,7 @@ def list_quotas(invocation: Invocation, context: Context) -> Listing | NoRows:
         entities = " or ".join(map(str, parents))
         return _listing(invocation, rows, f"{entities} has no client IDs or users with quotas")
     if invocation["kind"]:
-        kind = _KINDS[invocation["kind"]]
+        kind = ENTITY_TYPES[invocation["kind"]]
         names: dict[str, Any] = {kind: ANY_NAME}
         found = quotas.describe(context.cluster, QuotaFilter(**names))
         rows = quotas.holders(found, kind)
@@ -73,9 +75,6 @@ def _listing(invocation: Invocation, rows: Sequence[object], nothing: str) -> Li
     return Listing(tuple(rows), "entity", invocation["long"]) if rows else NoRows(nothing)
 
 
-_KINDS = {"users": "user", "clients": "client_id", "ips": "ip"}
-
-
 # -- describe --------------------------------------------------------------------------------------
 
 
@@ -85,7 +84,7 @@ def describe_quotas(invocation: Invocation, context: Context) -> tuple[Quota, ..
     mistakes = MistakeCollector()
     for number, key in enumerate(keys):
         with mistakes.collecting():
-            _check_known(invocation, "key", number, key)
+            _check_known(key, invocation.span("key", number))
     mistakes.check()
     entities = _entities(invocation)
     strict = bool(invocation["strict"])
@@ -118,37 +117,41 @@ def alter_quotas(invocation: Invocation, context: Context) -> Plan:
 
 def _limits(invocation: Invocation, *, ip: bool) -> dict[str, float | None]:
     """Quota key -> new value; None removes the quota."""
-    limits: dict[str, float | None] = {}
-    mistakes = MistakeCollector()
-    words: list[tuple[str, int, str, str | None]] = [
-        *(("quota", at, key, text) for at, (key, text) in enumerate(invocation["quota"])),
+    words = [
+        *((*word, invocation.span("quota", at)) for at, word in enumerate(invocation["quota"])),
         *(
-            ("delete-config", at, key, None)
+            (key, None, invocation.span("delete-config", at))
             for at, keys in enumerate(invocation["delete-config"])
             for key in keys.split(",")
         ),
     ]
-    for name, number, key, text in words:
+    return read_limits(words, lambda key, span: _check_known(key, span, ip=ip), invocation.text)
+
+
+def read_limits(
+    words: Iterable[tuple[str, str | None, Span | None]],
+    check: Callable[[str, Span | None], None],
+    line: str,
+) -> dict[str, float | None]:
+    """Quota key -> new value, of keys, values and their places in the line; None removes the quota.
+    `check` raises ShellError for a key that is not a quota of the entity."""
+    limits: dict[str, float | None] = {}
+    mistakes = MistakeCollector()
+    for key, text, span in words:
         with mistakes.collecting():
-            _check_known(invocation, name, number, key, ip=ip)
+            check(key, span)
             if key in limits:
-                raise UsageError(
-                    f"{key} is set twice",
-                    span=invocation.span(name, number),
-                    text=invocation.text,
-                )
+                raise UsageError(f"{key} is set twice", span=span, text=line)
             try:
                 limits[key] = None if text is None else parse_quota(key, text)
             except ShellError as error:
-                error.span = invocation.span(name, number)
+                error.span = span
                 raise
     mistakes.check()
     return limits
 
 
-def _check_known(
-    invocation: Invocation, name: str, number: int, key: str, *, ip: bool | None = None
-) -> None:
+def _check_known(key: str, span: Span | None, *, ip: bool | None = None) -> None:
     """Raise ShellError if the entity cannot have such a quota."""
     known = (*CLIENT_QUOTAS, *IP_QUOTAS) if ip is None else IP_QUOTAS if ip else CLIENT_QUOTAS
     if key in known:
@@ -158,7 +161,7 @@ def _check_known(
         f"unknown quota{of}: '{key}'",
         hint=did_you_mean(key, known, f"Known quotas: {', '.join(known)}."),
         code="unknown-key",
-        span=invocation.span(name, number),
+        span=span,
     )
 
 

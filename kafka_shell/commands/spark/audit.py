@@ -21,7 +21,7 @@ from kafka_shell.base.plans import Advice, Effect, NotChecked, Plan, Resource, m
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, to_path
-from kafka_shell.commands import REGISTRY, by_name
+from kafka_shell.commands import REGISTRY, function
 from kafka_shell.commands.spark.sources import collected, collection_of, wait_for_import
 from kafka_shell.commands.spark.spec import FAIL_ON, SAMPLED
 from kafka_shell.commands.state.compare import StateSource, compare_sources, this_cluster
@@ -313,7 +313,7 @@ class _RemedyPlans:
 def _plan_of(line: str, resources: list[str], context: Context) -> Plan:
     """The plan of a remedy. Raises ShellError if it would change other resources."""
     invocation = parse(tokenize(line), REGISTRY, text=line)
-    plan = by_name(invocation.command.run)(invocation, context)
+    plan = function(invocation.command.run)(invocation, context)
     if not isinstance(plan, Plan):
         raise ShellError(f"{line} changes nothing", code="no-plan")
     if others := resources_outside(plan, resources):

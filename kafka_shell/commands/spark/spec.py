@@ -14,7 +14,7 @@ from kafka_shell.language.command import Argument, Command, Example, Option
 from kafka_shell.language.kinds import CandidateSource, Fragment, Kind, Words
 
 if TYPE_CHECKING:
-    from kafka_shell.view.candidates import Candidate
+    pass
 
 FAIL_ON = {each: each for each in SEVERITIES[:-1]} | {"any": SEVERITIES[-1]}
 FINDINGS = "findings"
@@ -60,9 +60,9 @@ class _Sql(Kind):
         assert word is not None  # can be empty
         return Fragment(word.start(), "sql", text[: word.start()])
 
-    def quoted(self, candidate: Candidate, open_quote: str) -> str:
+    def quoted(self, text: str, tail: str, open_quote: str) -> str:
         # queries contain spaces and single quotes, and may continue after every word
-        return candidate.text if open_quote else f'"{candidate.text}'
+        return text if open_quote else f'"{text}'
 
 
 TABLES = CandidateSource(by_name("spark.complete:offer_tables"))

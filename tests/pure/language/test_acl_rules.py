@@ -19,7 +19,7 @@ from kafka_shell.admin.acls.model import (
 from kafka_shell.base.errors import UsageError
 from kafka_shell.base.plans import Change
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.acls.options import added, removed
+from kafka_shell.commands.acls.changes import added, removed
 from kafka_shell.commands.acls.rules import FORM, OPERATIONS, Rule, Target, parse_rule
 from kafka_shell.commands.changes import undo_lines
 from kafka_shell.language.parse import parse

@@ -1,8 +1,6 @@
 """Requirements that the language has on every declaration in the real registry."""
 
 import re
-from collections.abc import Callable
-from importlib import import_module
 from inspect import signature
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import pytest
 from kafka_shell import commands
 from kafka_shell.base.errors import UsageError
 from kafka_shell.base.plans import Secret
-from kafka_shell.commands import INDEX, REGISTRY, commands_of
+from kafka_shell.commands import INDEX, REGISTRY, commands_of, function
 from kafka_shell.language import kinds
 from kafka_shell.language.command import PROGRAM, RUNNING, Option, common_options, words_of_command
 from kafka_shell.language.cursor import completion_request
@@ -60,22 +58,13 @@ def test_a_command_names_a_function_of_an_invocation_and_a_context() -> None:
 def test_declarations_name_functions_for_completion() -> None:
     named = {
         name
-        for path in (*FOLDER.rglob("spec.py"), *FOLDER.rglob("kinds.py"))
+        for path in (*FOLDER.rglob("spec.py"), *FOLDER.rglob("kinds.py"), *FOLDER.rglob("rules.py"))
         for name in re.findall(r'by_name\("([^"]+)"\)', path.read_text())
     }
     assert named
     for name in named:
         first, second, *_ = signature(function(name)).parameters
         assert (first, second) in (("found", "known"), ("found", "view"), ("found", "key")), name
-
-
-def function(name: str) -> Callable[..., object]:
-    """The function that the declarations name."""
-    module, _, of_module = name.partition(":")
-    found: Callable[..., object] = getattr(
-        import_module(f"{commands.__name__}.{module}"), of_module
-    )
-    return found
 
 
 def test_names_and_short_forms_are_told_apart() -> None:

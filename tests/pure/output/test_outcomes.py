@@ -8,7 +8,6 @@ from kafka_shell.base.outcome import ChangeResult, Outcome
 from kafka_shell.base.plans import Bookkeeping, Change, NotChecked, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
-from kafka_shell.output.outcomes import draw_plan
 from tests.support.samples import GONE, err_of, out_of, outcome, plan, topic, validated, writer
 
 THREE = plan(
@@ -67,11 +66,11 @@ def test_a_plan_that_nobody_confirms_shows_only_its_remarks() -> None:
         ({"quiet": True}, []),
     ):  # fmt: skip
         drawing = writer(**more)
-        draw_plan(made, None, drawing)
+        drawing.draw_plan(made, None)
         first, *rest = err_of(drawing).splitlines()
         assert first.startswith(refused) and rest == lines
     drawing = writer(verbose=True)
-    draw_plan(made, None, drawing)
+    drawing.draw_plan(made, None)
     assert "x: 1 -> 2" in err_of(drawing) and "note: a note" in err_of(drawing)
 
 
@@ -103,7 +102,7 @@ def test_ids_of_topics_are_shown_with_verbose() -> None:
     for verbose in (True, False):
         drawing = writer(verbose=verbose)
         drawing.write(outcome(made, "done"))
-        draw_plan(made, (), drawing)
+        drawing.draw_plan(made, ())
         assert ("topic ID x" in out_of(drawing)) is ("topic ID x" in err_of(drawing)) is verbose
 
 
@@ -155,7 +154,7 @@ def test_many_failures_of_one_sort_are_counted() -> None:
 def test_many_refusals_are_counted() -> None:
     refused = Results({}, {topic(f"t{n:02}"): GONE for n in range(30)})
     drawing = writer()
-    draw_plan(plan(refused=refused), (), drawing)
+    drawing.draw_plan(plan(refused=refused), ())
     assert err_of(drawing).splitlines()[0].startswith("error: topic t00: UNKNOWN_TOPIC")
     assert err_of(drawing).splitlines()[1:] == [
         f"error: the same for 29 more topics: {names(1, 19)} and 10 more"
@@ -167,7 +166,7 @@ def test_many_refusals_and_failures_for_different_reasons_are_all_named() -> Non
     reasons = [Failure("INVALID_REQUEST", f"reason {n % 2}") for n in range(24)]
     about = [topic(f"t{n:02}") for n in range(24)]
     drawing = writer()
-    draw_plan(plan(refused=Results({}, dict(zip(about, reasons, strict=True)))), (), drawing)
+    drawing.draw_plan(plan(refused=Results({}, dict(zip(about, reasons, strict=True)))), ())
     changes = [Change(each, "create") for each in about]
     results = map(ChangeResult, changes, ["failed"] * 24, reasons)
     failed = writer()
@@ -185,7 +184,7 @@ def test_very_many_different_failures_are_counted() -> None:
     about = [topic(f"t{n}") for n in range(3_000)]
     reasons = [Failure("INVALID_REQUEST", f"reason {n}") for n in range(3_000)]
     drawing = writer()
-    draw_plan(plan(refused=Results({}, dict(zip(about, reasons, strict=True)))), (), drawing)
+    drawing.draw_plan(plan(refused=Results({}, dict(zip(about, reasons, strict=True)))), ())
     *shown, last = err_of(drawing).splitlines()
     assert shown[-1] == "error: topic t18: INVALID_REQUEST: reason 18"
     assert last == "error: 2,981 more (for the full list, use --dry-run --output json)"
@@ -203,7 +202,7 @@ def test_a_topic_called_like_a_word_of_the_message_is_named(name: str) -> None:
     why = Failure("UNKNOWN_TOPIC_OR_PARTITION", "no such topic: The name is free, see the list")
     refused = Results({}, {topic(name): why})
     drawing = writer()
-    draw_plan(plan(refused=refused), (), drawing)
+    drawing.draw_plan(plan(refused=refused), ())
     assert err_of(drawing).startswith(f"error: topic {name}: UNKNOWN_TOPIC_OR_PARTITION")
 
 

@@ -6,7 +6,7 @@ from kafka_shell.admin.topics.model import TopicsUse, TopicUse
 from kafka_shell.base.plans import Change, Effect, Resource
 from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
-from kafka_shell.output.outcomes import draw_plan, plan_lines
+from kafka_shell.output.outcomes import plan_lines
 from tests.support.samples import GONE, RENDERERS, Tty, err_of, out_of, plain, plan, topic, writer
 
 
@@ -73,7 +73,7 @@ def test_the_rest_of_a_plan() -> None:
         refused=Results({}, {topic("gone"): GONE}),
     )
     drawing = writer()
-    draw_plan(made, ("delete-topic a", "alter-configs --broker-id 1 x=1"), drawing)
+    drawing.draw_plan(made, ("delete-topic a", "alter-configs --broker-id 1 x=1"))
     assert out_of(drawing) == ""
     assert err_of(drawing) == (
         "+ topic a: 1 partition\n"
@@ -137,15 +137,15 @@ def test_losses_are_shown_below_the_undo() -> None:
 def test_a_long_plan_is_counted_on_a_terminal_and_whole_in_a_file() -> None:
     made = plan(*(Change(topic(f"t{n}"), "create", after="1 partition") for n in range(300)))
     drawing = writer()
-    draw_plan(made, (), drawing, stream=drawing.out)
+    drawing.draw_plan(made, (), stream=drawing.out)
     assert out_of(drawing).count("\n") == 300
     drawing = writer(tty=True)
-    draw_plan(made, (), drawing, stream=drawing.out)
+    drawing.draw_plan(made, (), stream=drawing.out)
     assert out_of(drawing).splitlines() == [
         "+ 300 topics, t0 to t99: 1 partition",
     ]
     drawing.verbose = True
-    draw_plan(made, (), drawing, stream=drawing.out)
+    drawing.draw_plan(made, (), stream=drawing.out)
     assert out_of(drawing).count("\n") == 1 + 300
 
 
@@ -209,7 +209,7 @@ def test_signs_stay_without_color_and_colors_have_signs() -> None:
     from kafka_shell.output.writer import Writer
 
     drawing = Writer(Tty(), Tty(), theme=load("midnight"), color=True, depth=256)
-    draw_plan(plan(Change(topic("new"), "create", after="x")), (), drawing)
+    drawing.draw_plan(plan(Change(topic("new"), "create", after="x")), ())
     assert "\x1b[38;5;114m+\x1b[0m " in err_of(drawing)
 
 

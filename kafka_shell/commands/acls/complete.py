@@ -1,0 +1,58 @@
+"""Candidates for an ACL's rule, word by word: `allow User:bob Read,Write from 10.0.0.1`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from kafka_shell.admin.acls.model import OPERATIONS_OF, AclOperation, AclResourceType
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import quote_rest
+from kafka_shell.commands.acls.rules import split_unfinished
+from kafka_shell.language.cursor import CompletionRequest
+from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
+
+# A name in the line's words -> the type of resource that it names.
+_NAMED = {
+    "topic": AclResourceType.TOPIC,
+    "group": AclResourceType.GROUP,
+    "cluster": AclResourceType.CLUSTER,
+    "transactional-id": AclResourceType.TRANSACTIONAL_ID,
+    "delegation-token": AclResourceType.DELEGATION_TOKEN,
+    "user-principal": AclResourceType.USER,
+}
+_SPECIAL = re.compile(r"[\s'\"\\]")
+_VERBS = {"allow": "allow the operations", "deny": "deny the operations; overrides allow"}
+
+
+def offer(found: CompletionRequest, known: Catalog) -> Candidates:
+    """Candidates for the word being typed in a rule."""
+    typed = found.prefix
+    if found.part == "permission":
+        return pick(_VERBS, typed, tail=" ")
+    if found.part == "principal":
+        return _principals(typed, known)
+    if found.part == "operation":
+        return pick(_operations(found.words), typed)
+    if found.part == "from":
+        return pick({"from": "only from this host"}, typed, tail=" ")
+    return NONE
+
+
+def _principals(typed: str, known: Catalog) -> Candidates:
+    """The known principals, as words of a rule: in double quotes, as the rule itself is usually in
+    single ones."""
+    found = pick(known.view.principals.value, split_unfinished(typed)[1].text, tail=" ")
+    offered = tuple(replace(each, text=_word(each.text)) for each in found.offered)
+    return replace(found, offered=offered)
+
+
+def _word(name: str) -> str:
+    return '"' + quote_rest(name, '"') + '"' if _SPECIAL.search(name) else name
+
+
+def _operations(words: Mapping[str, object]) -> Iterable[str]:
+    """The operations that apply to the resources named so far, and All."""
+    types = [kind for name, kind in _NAMED.items() if name in words] or list(OPERATIONS_OF)
+    known = {operation for kind in types for operation in OPERATIONS_OF[kind]}
+    return [operation.label for operation in (*sorted(known), AclOperation.ALL)]
