@@ -16,7 +16,7 @@ from kafka_shell.audit.control import COLUMNS, Control, render, single_command, 
 from kafka_shell.audit.engine import is_small_data, tuned
 from kafka_shell.audit.model import SEVERITIES, AuditFinding
 from kafka_shell.audit.query import select
-from kafka_shell.audit.session import sentence
+from kafka_shell.audit.session import is_remote, sentence
 from kafka_shell.audit.threads import in_threads
 from kafka_shell.wire.rounds import in_slices
 
@@ -165,6 +165,9 @@ def _evaluate_group(
     fails."""
     result = Evaluation()
     known = {control.id: control for control in group}
+    for control in group:
+        if not control.built_in:
+            select(session, queries[control.id])
     for id, status, count, rows in (_all_of if few else _most_of)(session, queries):
         result.counts[id, status] += count
         kept = rows[:MOST_FINDINGS]
@@ -230,8 +233,6 @@ def _all_of(session: Any, queries: Mapping[str, str]) -> Iterator[_Status]:
 def _query(session: Any, text: str) -> Any:
     """The data frame of a query. Spark Connect would ask the server about it first, to know whether
     it is a command."""
-    from pyspark.sql.utils import is_remote
-
     if not is_remote():
         return session.sql(text)
     from pyspark.sql.connect.dataframe import DataFrame
@@ -250,7 +251,7 @@ def _most_of(session: Any, queries: Mapping[str, str]) -> Iterator[_Status]:
     statuses = (*_STATUSES, "suppressed")
     of_status = (f.count_if(f.col("status") == each).alias(each) for each in statuses)
     ((id, query),) = queries.items()
-    results = select(session, query).observe(seen, *of_status)
+    results = session.sql(query).observe(seen, *of_status)
     # Alarms first: many rows of another status must not displace them.
     order = f.col("status") != "alarm", f.col("status") == "info"
     found = results.where(REPORTED).orderBy(*order).limit(MOST_FINDINGS)

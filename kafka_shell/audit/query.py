@@ -9,6 +9,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+from kafka_shell.audit.session import WITHHELD, is_remote
 from kafka_shell.base.errors import ShellError, UsageError
 
 
@@ -17,43 +18,34 @@ class InvalidQuery(ShellError):
 
 
 def check(text: str) -> None:
-    """Raise UsageError if the text is not a query, or could run other programs or open files.
-
-    Spark runs shell commands in TRANSFORM, MAP and REDUCE ... USING 'command', and Java methods in
-    reflect(), whose name could also be computed by IDENTIFIER(). Functions of Avro, Protobuf and
-    XML open files of schemas. A plan would come too late: its analysis already evaluates VALUES
-    and schemas, and no longer shows them. A query with these words is rejected, even in a literal.
-    """
+    """Raise UsageError if the text does not begin like a query."""
     if not re.match(r"(?is)\s*(--[^\n]*\n\s*)*(\(|(select|with|values|from|table)\b)", text):
         raise UsageError(
             "a query must start with select or with",
             hint="Example: spark sql 'select * from topics'. Run spark tables to list the tables.",
             code="no-select",
         )
-    runs = _RUNS.search(text)
-    if runs is not None:
-        word = (runs["name"] or runs["script"]).lower()
-        raise UsageError(
-            f"a query cannot use {word}, which can run code or open files on the machine of Spark",
-            hint="Write such a word in a literal as 'refl' || 'ect'.",
-            code="runs-code",
-        )
-
-
-# Like Spark, IGNORECASE also matches letters such as the long s.
-_RUNS = re.compile(
-    r"\b(?P<name>(try_)?reflect|java_method|identifier|(from|to|schema_of)_(avro|protobuf|xml))\b"
-    r"|\b(?P<script>transform|map|reduce)\b.*\busing\b(?!\s*\()",
-    re.IGNORECASE | re.DOTALL,
-)
 
 
 def select(session: Any, text: str) -> Any:
-    """Return the data frame of a query. Spark's grammar has no statement but a query in a subquery,
-    so nothing else is run."""
-    return session.sql(f"SELECT * FROM (\n{text}\n)")
+    """Return the data frame of a query of the user. Raises InvalidQuery if it would run a program.
+
+    Spark's grammar has no statement but a query in a subquery, so nothing else is run. Functions
+    that run code or open files do not exist in the session (`session.withhold`), as the analysis
+    of a query already evaluates some of its functions. Programs (`TRANSFORM(...) USING 'command'`)
+    run with the query only, so its plan tells.
+    """
+    frame = session.sql(f"SELECT * FROM (\n{text}\n)")
+    if is_remote():
+        plan = frame._explain_string(extended=True)
+    else:
+        plan = frame._jdf.queryExecution().logical().toString()
+    if _PROGRAM.search(plan):
+        raise InvalidQuery("a query cannot run a program (TRANSFORM ... USING)", code="runs-code")
+    return frame
 
 
+_PROGRAM = re.compile(r"(?m)^[ :+-]*'?ScriptTransformation\b")  # a node of a plan
 MOST_ROWS = 10_000  # of a query, in the memory of this program
 
 
@@ -87,13 +79,14 @@ def _invalid(error: Any) -> InvalidQuery:
     """Return the first sentence of a Spark error, without the query plan and the line, which is one
     of `select`."""
     text = str(error).strip().splitlines()[0]
-    code = re.match(r"\[([A-Z0-9_.]+)\]\s*", text)
-    message = text[code.end() :] if code else text
-    message = re.sub(r"\s*SQLSTATE:.*", "", message)
-    missing = code is not None and code[1].startswith("TABLE_OR_VIEW_NOT_FOUND")
-    if missing:
-        message = re.sub(r" (cannot be found).*", r" \1", message)
-    hint = "Run spark tables to list the tables." if missing else ""
+    message = re.sub(r"^\[[A-Z0-9_.]+\]\s*|\s*SQLSTATE:.*", "", text)
+    # Not the search path of names.
+    message = re.sub(r"(?<= cannot be found).*| on search path \[.*", "", message)
+    hint = ""
+    if "TABLE_OR_VIEW_NOT_FOUND" in text:
+        hint = "Run spark tables to list the tables."
+    elif any(f"`{name}`" in message.lower() for name in WITHHELD):
+        hint = "A query cannot use functions that can run code or open files."
     return InvalidQuery(f"Spark: {message}", hint=hint, code="sql")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,12 +13,12 @@ from typing import Any
 
 from kafka_shell.audit import jvm
 from kafka_shell.audit.server import Server, alone, last_used, publish
-from kafka_shell.audit.session import CONFIG, LOCAL_CONFIG, PRIVATE, THIS_MACHINE
+from kafka_shell.audit.session import CONFIG, LOCAL_CONFIG, PRIVATE, THIS_MACHINE, withhold
+from kafka_shell.audit.spark_target import LOCAL
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.processes import start_module
-from kafka_shell.base.waits import LOCAL_POLL_S, POLL_S
+from kafka_shell.base.waits import POLL_S
 
-_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _END_S = 10.0
 _ROUNDS = 2  # of queries that prepare the JVM
 
@@ -28,18 +27,16 @@ def main(folder: Path, idle_s: int) -> int:
     """Keep a server until it is idle for this time, its JVM ends, or SIGTERM."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with alone(folder):
-        server = _new_server(idle_s)
-        spark = _launch(server, folder)
-        others = [spark]
+        token = secrets.token_urlsafe(32)
+        spark, port = _launch(token, folder)
+        publish(folder, Server(os.getpid(), port, token, idle_s, int(time.time() * 1000)))
+        preparation = start_module("kafka_shell.audit.server_process", folder)
         try:
             while spark.poll() is None and time.time() - last_used(folder) < idle_s:
-                if len(others) == 1 and listens(spark.pid, server.port):
-                    publish(folder, server)
-                    others.append(start_module("kafka_shell.audit.server_process", folder))
-                others[-1].poll()  # no zombie is left of it
-                time.sleep(POLL_S if len(others) > 1 else LOCAL_POLL_S)
+                preparation.poll()  # no zombie is left of it
+                time.sleep(POLL_S)
         finally:
-            for process in others:
+            for process in (spark, preparation):
                 process.terminate()
             try:
                 spark.wait(_END_S)
@@ -48,26 +45,11 @@ def main(folder: Path, idle_s: int) -> int:
     return 0
 
 
-def listens(process: int, port: int) -> bool:
-    """Whether this process listens on the port. A connection tells only that some process does."""
-    import psutil
+def _launch(token: str, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+    """Return the JVM of a server, and the port where it accepts connections."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
 
-    try:
-        found = psutil.Process(process).net_connections("tcp")
-    except psutil.Error:  # it is ending
-        return False
-    return any(each.status == psutil.CONN_LISTEN and each.laddr.port == port for each in found)
-
-
-def _new_server(idle_s: int) -> Server:
-    """Return a server of this process, with a free port and a token of its own."""
-    with socket.socket() as probe:
-        probe.bind((THIS_MACHINE, 0))
-        port = probe.getsockname()[1]
-    return Server(os.getpid(), port, secrets.token_urlsafe(32), idle_s, int(time.time() * 1000))
-
-
-def _launch(server: Server, folder: Path) -> subprocess.Popen[bytes]:
     heap = jvm.heap_mebibytes()
     young = min(768, heap // 2)
     # Plans of queries are garbage soon: the fewer collections meet them, the less is copied.
@@ -75,9 +57,10 @@ def _launch(server: Server, folder: Path) -> subprocess.Popen[bytes]:
     configs = {
         **CONFIG,
         **LOCAL_CONFIG,
+        "spark.app.name": "kafka.sh",
+        "spark.master": LOCAL,
         "spark.connect.grpc.binding.address": THIS_MACHINE,
-        "spark.connect.grpc.binding.port": str(server.port),
-        "spark.connect.grpc.port.maxRetries": "0",
+        "spark.connect.grpc.binding.port": "0",
         "spark.driver.memory": f"{heap}m",
         "spark.driver.extraJavaOptions": f"{jvm.options(folder)} {memory}",
         # Each sort of a few rows would get a page of 64 MiB.
@@ -86,23 +69,23 @@ def _launch(server: Server, folder: Path) -> subprocess.Popen[bytes]:
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.local.dir": str(folder / "scratch"),
     }
-    words = [jvm.spark_class(), "org.apache.spark.deploy.SparkSubmit", "--master",
-             "local[*]", "--class", _CLASS, "--name", "kafka.sh"]  # fmt: skip
-    for key, value in configs.items():
-        words += ["--conf", f"{key}={value}"]
-    return subprocess.Popen(
-        [*words, "spark-internal"],
-        stdin=subprocess.DEVNULL,
-        umask=PRIVATE,
-        env={
-            **jvm.LOOPBACK,
-            **os.environ,
-            "JAVA_HOME": str(jvm.spark_java().resolve().parent.parent),
-            "SPARK_CONNECT_AUTHENTICATE_TOKEN": server.token,  # not visible in the process list
-            "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
-            "PYTHONSAFEPATH": "1",
-        },
-    )
+    os.environ.pop("PYSPARK_GATEWAY_PORT", None)  # of a program that spark-submit started
+    os.environ |= {
+        **jvm.LOOPBACK,
+        "PYSPARK_PYTHON": sys.executable,
+        **os.environ,
+        "JAVA_HOME": str(jvm.spark_java().resolve().parent.parent),
+        "SPARK_CONNECT_AUTHENTICATE_TOKEN": token,  # not visible in the process list
+        "PYTHONSAFEPATH": "1",
+    }
+    conf = SparkConf(loadDefaults=False).setAll(list(configs.items()))
+    gateway = launch_gateway(conf, {"umask": PRIVATE})
+    java = gateway.jvm
+    withhold(java, java.org.apache.spark.sql.catalyst.analysis.FunctionRegistry.builtin())
+    connect = java.org.apache.spark.sql.connect.service
+    service = getattr(getattr(connect, "SparkConnectService$"), "MODULE$")
+    service.start(SparkContext(conf=SparkConf(_jvm=java), gateway=gateway)._jsc.sc())
+    return gateway.proc, service.localPort()
 
 
 def prepare_jvm(folder: Path) -> int:

@@ -36,6 +36,11 @@ SQL = {
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.runSQLOnFiles": "false",  # a query reads tables, not text.`/etc/passwd`
 }
+# Functions that run code, or open files whose names are arguments.
+WITHHELD = (
+    "reflect", "try_reflect", "java_method", "from_avro", "to_avro", "schema_of_avro",
+    "from_protobuf", "to_protobuf", "from_xml", "schema_of_xml",
+)  # fmt: skip
 _LOCAL_SQL = {"spark.sql.shuffle.partitions": "8"}
 CONFIG = {
     "spark.ui.enabled": "false",
@@ -89,7 +94,24 @@ def open_session(folder: Path, spark_target: SparkTarget) -> Opened:
     if spark_target.remote:
         return _connect(spark_target)
     existing = _existing()
-    return _launch(spark_target, folder) if existing is None else _adopt(existing, spark_target)
+    opened = _launch(spark_target, folder) if existing is None else _adopt(existing, spark_target)
+    session = opened.session
+    withhold(session._jvm, session._jsparkSession.sessionState().functionRegistry())
+    return opened
+
+
+def withhold(jvm: Any, registry: Any) -> None:
+    """Remove functions that run code or open files from a registry of Spark, so that no query can
+    use them, under any name."""
+    some = jvm.scala.Some
+    for name in WITHHELD:
+        builtin = (name, some("builtin"), some("system"))
+        registry.dropFunction(jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(*builtin))
+
+
+def is_remote() -> bool:
+    """Whether the session of this process is one of Spark Connect."""
+    return _CONNECT_MODE in os.environ
 
 
 def _existing() -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 from kafka_shell import __version__
 from kafka_shell.audit.engine import tuned
-from kafka_shell.audit.session import sentence
+from kafka_shell.audit.session import is_remote, sentence
 from kafka_shell.audit.source import (
     COLLECTION,
     EVERYTHING,
@@ -243,7 +243,6 @@ def frames_of(
     A server keeps the rows of all but short tables: it would compare those in a plan again and
     again while it plans the queries of controls.
     """
-    from pyspark.sql.utils import is_remote
 
     def one(name: str) -> Any:
         table, rows = tables[name], batches[name]
@@ -264,7 +263,6 @@ def record_batches(
 def local_frame(session: Any, table: Table, batches: Sequence[Any]) -> Any:
     """Return the data frame of the rows of a table, which starts no Python workers."""
     import pyarrow
-    from pyspark.sql.utils import is_remote
 
     if not batches and is_remote():  # Spark Connect takes no empty Arrow table
         return session.createDataFrame([], table.ddl)

@@ -11,8 +11,6 @@ from pyspark import SparkContext
 from kafka_shell.audit.engine import Engine
 from tests.support.waiting import wait_for
 
-SLOW = "SELECT reflect('java.lang.Thread', 'sleep', id * 0 + 150) FROM range(0, 6, 1, 6)"
-
 
 def test_progress_counts_the_tasks_of_all_jobs_so_far(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -56,6 +54,9 @@ def test_work_goes_on_if_its_progress_cannot_be_read(
         asked.append(context)
         raise ConnectionResetError
 
+    def work() -> int:
+        wait_for("the progress was read", lambda: bool(asked))
+        return 6
+
     monkeypatch.setattr(SparkContext, "statusTracker", reset)
-    assert len(engine.run("waiting", lambda: engine.session.sql(SLOW).collect())) == 6
-    assert asked
+    assert engine.run("waiting", work) == 6

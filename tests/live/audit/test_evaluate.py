@@ -43,6 +43,18 @@ def status(rows: int) -> Status:
     return {("dev", "topics"): TableStatus(is_read=True, rows=rows)}
 
 
+def test_control_of_a_user_cannot_run_a_program(engine: Engine, tmp_path: Path) -> None:
+    ran = f"SELECT TRANSFORM(topic) USING 'touch {tmp_path}/ran' AS (topic) FROM topics"
+    program = control(
+        "U01",
+        SQL.replace("topics --", f"(SELECT 'dev' AS cluster, topic, 0 AS id FROM ({ran})) --"),
+    )
+    found = evaluate(session(engine, 1), [program, control("U02", SQL)], {}, status(1))
+    assert found.counts == {("U01", "error"): 1, ("U02", "alarm"): 1}
+    assert "a query cannot run a program" in found.findings[0].reason, found.findings
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.parametrize("rows", [TOPICS, 10_000_000], ids=["few", "many"])
 def test_all_results_are_counted_however_many_are_returned(engine: Engine, rows: int) -> None:
     failing = control("U02", SQL.replace("'why'", "CAST(topic AS INT)"))

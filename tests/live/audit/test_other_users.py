@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import select
 import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.server_process import listens
 from kafka_shell.audit.session import channel
 
 
@@ -39,15 +37,6 @@ def test_token_is_not_sent_to_other_address_of_localhost(
         opened.subscribe(lambda state: None, try_to_connect=True)
         first, _, _ = select.select(both, [], [], 30)
     assert first == [four]
-
-
-def test_port_belongs_to_the_process_that_listens() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as ours, subprocess.Popen(["cat"], stdin=-1) as cat:
-        port = ours.getsockname()[1]
-        assert listens(os.getpid(), port)
-        assert not listens(cat.pid, port), "another process listens there"
-        cat.kill()
-    assert not listens(os.getpid(), port) and not listens(cat.pid, port)
 
 
 def test_files_and_ports_of_local_spark_are_private(engine: Engine) -> None:

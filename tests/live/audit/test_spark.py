@@ -63,6 +63,45 @@ def test_a_query_that_is_refused_says_why_in_a_line_or_two(
     assert "org.apache" not in run.err and "Project" not in run.err, run.err
 
 
+RUNS_CODE = [
+    "select reflect('java.lang.System', 'getProperty', 'user.home')",
+    "select builtin.`Reflect`('java.lang.System', 'getProperty', 'user.home')",
+    "select try_reflect('java.lang.System', 'getProperty', 'user.home')",
+    "select java_method/**/('java.lang.System', 'getProperty', 'user.home')",
+    "values (identifier('ref' || 'lect')('java.lang.System', 'getProperty', 'user.home'))",
+    "values (from_xml('', 'a int', map('rowValidation' || 'XSDPath', '/etc/passwd')))",
+    "select from_json('{}', schema_of_xml('<a/>', map('rowValidationXSDPath', '/etc/passwd')))",
+    "select from_avro(x'00', '', map('avroSchemaUrl', '/etc/passwd'))",
+    "select from_protobuf(x'00', 'A', '/etc/passwd')",
+]
+PROGRAMS = [
+    "select transform(1) using 'id' as (a)",
+    "select (select max(a) from (select transform(1) using 'id' as (a)))",
+    "with a as (from values (1) as t(x) map x using/**/'id' as a) select 1 where 1 in (from a)",
+    "from values (1) as t(x) reduce x u\u017fing r'id' as a",
+]
+
+
+@pytest.mark.parametrize("query", RUNS_CODE)
+def test_functions_that_run_code_or_open_files_do_not_exist(shell: Shell, query: str) -> None:
+    run = shell(f'spark sql "{query}"')
+    assert run.status == 1, str(run)
+    assert "Spark: Cannot resolve routine `" in run.err
+    assert "A query cannot use functions that can run code or open files." in run.err
+
+
+@pytest.mark.parametrize("query", PROGRAMS)
+def test_query_cannot_run_a_program(shell: Shell, query: str) -> None:
+    run = shell(f'spark sql "{query}"')
+    assert run.status == 1, str(run)
+    assert "a query cannot run a program (TRANSFORM ... USING)" in run.err
+
+
+def test_words_of_such_functions_are_allowed_in_literals(shell: Shell) -> None:
+    query = "select 'ScriptTransformation reflect(a)', transform(array(1), x -> x + 1) as y"
+    assert "reflect(a)" in shell.ok(f'spark sql "{query}"').out
+
+
 @pytest.mark.parametrize(
     "query",
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.audit import jvm, server_process, session
+from kafka_shell.audit import jvm, session
 from kafka_shell.audit.server import Server
 from kafka_shell.base.errors import ShellError, Status
 
@@ -73,24 +73,3 @@ def test_local_spark_is_bound_to_loopback(
 )
 def test_name_of_this_machine_is_one_address(remote: str, expected: str) -> None:
     assert session.channel(remote).endpoint == expected
-
-
-def test_local_server_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its JVM accepts the connections of this user only, and writes files for this user only."""
-    started: dict[str, object] = {}
-    monkeypatch.setattr(jvm, "spark_java", lambda: Path("/jdk/bin/java"))
-    monkeypatch.setattr(jvm, "options", lambda *given: "")
-    monkeypatch.setattr(
-        server_process.subprocess, "Popen", lambda words, **how: started.update(how, words=words)
-    )
-    server_process._launch(Server(1, 7, "token", 60, 0), tmp_path)
-    words = started["words"]
-    assert isinstance(words, list) and not [word for word in words if "token" in word]
-    assert started["umask"] == 0o077
-    assert {
-        "spark.authenticate=true",
-        "spark.connect.grpc.binding.address=127.0.0.1",
-        "spark.connect.grpc.binding.port=7",
-        "spark.connect.grpc.port.maxRetries=0",
-        "spark.driver.bindAddress=127.0.0.1",
-    } <= set(words)

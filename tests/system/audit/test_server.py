@@ -51,6 +51,7 @@ def test_an_audit_uses_the_server_that_ends_when_idle(
         assert stat.S_IMODE((folder / "server.json").stat().st_mode) == 0o600
         commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
         assert found.token not in commands
+        _is_private(psutil.Process(found.pid))
         kept = _kept_configs(found, tmp_path)
         assert not kept & SMALL_DATA_CONFIGS.keys(), "audits of few rows are not tuned"
         state_folder = tmp_path / "kept"
@@ -65,6 +66,12 @@ def test_an_audit_uses_the_server_that_ends_when_idle(
         controls = {each["control"] for each in msgspec.json.decode(audit.stdout)["findings"]}
         assert {"T16", "Q02"} <= controls
         assert not (tmp_path / "state" / "spark" / "spark.log").exists(), "Spark was started"
+        query = "values (identifier('ref' || 'lect')('java.lang.System', 'exit', 1))"
+        withheld = run(tmp_path, "--broker", demo_sandbox.bootstrap, "spark", "sql", query)
+        assert withheld.returncode == 1 and "functions that can run code" in withheld.stderr
+        query = "select transform(1) using 'id' as (a)"
+        program = run(tmp_path, "--broker", demo_sandbox.bootstrap, "spark", "sql", query)
+        assert program.returncode == 1 and "cannot run a program" in program.stderr
         _ends_when_idle(demo_sandbox.bootstrap, tmp_path, folder)
         assert state(tmp_path, "status")["state"] == "stopped"
     finally:
@@ -83,6 +90,16 @@ def test_ctrl_c_while_it_starts_leaves_no_process(tmp_path: Path) -> None:
         starting.throw(KeyboardInterrupt)
     _, left = psutil.wait_procs(processes, timeout=30)
     assert not left
+
+
+def _is_private(server_process: psutil.Process) -> None:
+    """Only this machine can connect to its processes, and only this user read their files."""
+    (spark,) = (each for each in server_process.children() if each.name() == "java")
+    for process in (server_process, spark):
+        listening = [each for each in process.net_connections() if each.status == "LISTEN"]
+        assert {each.laddr.ip.removeprefix("::ffff:") for each in listening} <= {"127.0.0.1"}
+    assert "Umask:\t0077" in Path(f"/proc/{spark.pid}/status").read_text()
+    assert "spark.authenticate=true" in spark.cmdline(), "anybody could send it objects"
 
 
 def _end_the_preparation(server_pid: int) -> None:
