@@ -115,6 +115,8 @@ class GroupActivity(Struct, frozen=True):
     offset, or not readable; without any other lag, `catch_up_s` is None then. `out_of_range` is the
     number of partitions whose committed offset is below the log start or above the log end.
     `time_lag_ms` is the largest of the partitions, None if it is not known of all with a known lag.
+    `stuck` is the number of partitions whose committed offset has not moved for at least 10 s while
+    there were unread records, and more arrived.
     """
 
     name: str
@@ -129,6 +131,7 @@ class GroupActivity(Struct, frozen=True):
     note: str = ""
     out_of_range: int = 0
     time_lag_ms: int | None = None
+    stuck: int = 0
 
 
 class BrokerActivity(Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from struct import iter_unpack
 from typing import Any
@@ -40,6 +40,11 @@ from kafka_shell.wire.requests import Call, Node, RawRequest
 
 # Rates between two samples of a cluster. What cannot be compared is unknown, never zero.
 
+GROUP_WINDOW_S = 15.0
+"""For rates of groups: consumers commit every few seconds, and the lag between two commits says
+nothing."""
+STUCK_S = 10.0  # without a commit: twice the default of auto.commit.interval.ms
+_APART_S = 0.9  # between samples that are kept for a window
 RECREATED, TRUNCATED, NEW, OFFLINE = "recreated", "truncated", "new", "no leader"
 UP, SILENT, DOWN = "up", "not responding", "down"
 _DIGITS = 3  # of rates
@@ -81,8 +86,10 @@ def group_rates(before: Sample | None, after: Sample) -> list[GroupActivity]:
     """The lag of every group of `after`, largest first, unknown last. Without `before` the changes
     are unknown."""
     seconds, earlier = _seconds(before, after), {} if before is None else before.groups
+    stuck = stuck_partitions(before, after)
     rows = [
-        _group_rates(name, earlier.get(name), now, seconds) for name, now in after.groups.items()
+        _group_rates(name, earlier.get(name), now, seconds, len(stuck.get(name, ())))
+        for name, now in after.groups.items()
     ]
     return sorted(rows, key=lambda row: (row.lag is None, -(row.lag or 0), row.name))
 
@@ -99,6 +106,38 @@ def lag_changes(
         for was in (earlier[name].partitions if name in earlier else {},)
         for pairs in (_comparable(was, {each: sample}),)
     }
+
+
+def stuck_partitions(before: Sample | None, after: Sample) -> dict[str, list[TopicPartition]]:
+    """The partitions of each group whose committed offset has not moved for at least STUCK_S while
+    there were unread records, and more arrived."""
+    if before is None or _seconds(before, after) < STUCK_S:
+        return {}
+    found = {
+        name: [
+            each
+            for each, new in now.partitions.items()
+            if (old := before.groups[name].partitions.get(each)) is not None
+            and old.lag
+            and new.lag
+            and new.offset == old.offset
+            and (new.end or 0) > (old.end or 0)
+        ]
+        for name, now in after.groups.items()
+        if name in before.groups
+    }
+    return {name: partitions for name, partitions in found.items() if partitions}
+
+
+def sample_before(kept: deque[Sample], after: Sample, window: float) -> Sample | None:
+    """The sample to compare with: the oldest one within the window, else the last one. Keeps what
+    the next samples need."""
+    while len(kept) > 1 and after.at - kept[0].at > window:
+        kept.popleft()
+    before = kept[0] if kept else None
+    if not window or not kept or after.at - kept[-1].at >= _APART_S:
+        kept.append(after)
+    return before
 
 
 def _seconds(before: Sample | None, after: Sample) -> float:
@@ -201,7 +240,7 @@ def _broker(
 
 
 def _group_rates(
-    name: str, was: GroupSample | None, now: GroupSample, seconds: float
+    name: str, was: GroupSample | None, now: GroupSample, seconds: float, stuck: int
 ) -> GroupActivity:
     known = [each.lag for each in now.partitions.values() if each.lag is not None]
     lag = sum(known) if known else None
@@ -221,6 +260,7 @@ def _group_rates(
         now.note,
         sum(each.out_of_range for each in now.partitions.values()),
         now.time_lag_ms,
+        stuck,
     )
 
 

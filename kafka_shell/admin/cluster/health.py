@@ -8,6 +8,7 @@ finding, too.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
@@ -16,6 +17,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.activity.model import Sample
+from kafka_shell.admin.activity.sample import (
+    GROUP_WINDOW_S,
+    sample_before,
+    sample_groups,
+    stuck_partitions,
+)
 from kafka_shell.admin.cluster import probes, quorum
 from kafka_shell.admin.cluster.model import (
     BROKERS,
@@ -44,6 +52,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Report
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
+from kafka_shell.base.text import named
 from kafka_shell.base.units import counted, some
 from kafka_shell.base.waits import CONTROLLER_S, GRACE_S, PROBE_S, SETTLE_S
 from kafka_shell.wire import connection as parallel
@@ -68,11 +77,12 @@ Found = Iterator[Finding]
 
 class CheckInput(Struct, frozen=True):
     """What is read before the checks. `recorded` returns the replication throttles that were set
-    from here."""
+    from here. `kept` are the groups of earlier runs, None if it is run only once."""
 
     probe: ClusterProbe
     probe_timeout: float
     recorded: Callable[[], Record] = dict
+    kept: deque[Sample] | None = None
 
     @property
     def metadata(self) -> MetadataScan:
@@ -420,6 +430,22 @@ def _groups(cluster: Cluster, given: CheckInput) -> Found:
         if names := [group.name for group in listed if group.state in states]:
             yield finding_about(severity, "groups", f"{counted(len(names), 'group')} {what}", names)
     yield from _partly(_GROUPS, listed.failures)
+    if given.kept is not None:
+        yield from _stuck(cluster, given.kept)
+
+
+def _stuck(cluster: Cluster, kept: deque[Sample]) -> Found:
+    """Partitions in which groups with members are stuck, since an earlier run of this check."""
+    active = [each.name for each in groups.list_groups(cluster) if groups.is_active(each)]
+    sample = sample_groups(cluster, active)
+    before = sample_before(kept, sample, GROUP_WINDOW_S)
+    stuck = stuck_partitions(before, sample)
+    if places := [f"{named(group)} in {where}" for group in stuck for where in stuck[group]]:
+        seconds = 0.0 if before is None else sample.at - before.at
+        summary = f"committed offsets of {counted(len(places), 'partition')} have not moved for"
+        summary += f" {seconds:.0f} s while records arrived"
+        yield finding_about(Severity.WARNING, "stuck", summary, places)
+    yield from _partly(_GROUPS, sample.failures)
 
 
 def _hanging(cluster: Cluster, given: CheckInput) -> Found:
@@ -597,12 +623,14 @@ def health(
     probe_timeout: float = PROBE_S,
     report: Report = _silent,
     throttles: Callable[[str], Record] = lambda cluster: {},
+    kept: deque[Sample] | None = None,
 ) -> Health:
     """What is wrong with the cluster now, the worst first; within 10 s.
 
     `probe_timeout` is how long a broker or controller may take to respond (seconds). `throttles`
-    returns the recorded replication throttles of the cluster with this ID. Raises ShellError only
-    if no broker can be reached.
+    returns the recorded replication throttles of the cluster with this ID. With `kept`, which a
+    repeated check passes each time, groups that are stuck are found. Raises ShellError only if no
+    broker can be reached.
     """
     until = time.monotonic() + _LIMIT_S
     if cluster.deadline is not None:
@@ -616,7 +644,7 @@ def health(
             lambda left: progress([f"broker {id}" for id in left]),
         )
     found = probe.metadata
-    given = CheckInput(probe, probe_timeout, partial(throttles, found.cluster_id))
+    given = CheckInput(probe, probe_timeout, partial(throttles, found.cluster_id), kept)
     findings = list(of_metadata(probe))
     seconds = max(0.1, min(_CHECKS_S, until - time.monotonic() - GRACE_S))
     kraft = probe.quorum is not None or probe.unread is not None

@@ -94,8 +94,10 @@ class GroupOffset(Struct, OfPartition, frozen=True):
     reason in `note` (`no such topic`). `client_id`, `host` and `member_id` are of the member that
     the partition is assigned to. `start` is the log start offset: `note` says if `offset` is below
     it, as records that no longer exist are part of `lag` then, or above `end`. `change_per_s` is
-    the change of the lag per second since the last run of a repeated command. `time_lag_ms` is how
-    long ago the oldest unread record was written, 0 without one; None if it was not read.
+    the change of the lag per second over the last 15 s of a repeated command, and `stuck` whether
+    `offset` has not moved for at least 10 s while there were unread records, and more arrived.
+    `time_lag_ms` is how long ago the oldest unread record was written, 0 without one; None if it
+    was not read.
     """
 
     group: str
@@ -113,6 +115,7 @@ class GroupOffset(Struct, OfPartition, frozen=True):
     start: int | None = None
     change_per_s: float | None = None
     time_lag_ms: int | None = None
+    stuck: bool = False
 
     @property
     def out_of_range(self) -> bool:

@@ -43,7 +43,7 @@ def catch_up(row: GroupActivity) -> Cell:
 
 def group_note(row: GroupActivity) -> str:
     """How many partitions have an unknown lag, and why."""
-    counts = lag_note(row.unknown, row.out_of_range, row.partitions)
+    counts = lag_note(row.unknown, row.out_of_range, row.partitions, row.stuck)
     return ": ".join(filter(None, (counts, row.note)))
 
 

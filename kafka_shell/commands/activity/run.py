@@ -25,8 +25,6 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.output.terminal import is_dumb
 from kafka_shell.wire.connection import Cluster
 
-GROUP_WINDOW_S = 15.0
-_APART_S = 0.9  # between samples that are kept for a window
 _STALE = 5  # intervals after which an earlier sample does not show what happens now
 
 
@@ -48,8 +46,7 @@ def open_meter(context: Context, interval: float) -> Meter:
 class Meter:
     """Measures a cluster. `interval` is the expected time between measurements, in seconds.
 
-    Rates of groups are over the last GROUP_WINDOW_S seconds: consumers commit their offsets every
-    few seconds, and the lag between two commits says nothing.
+    Rates of groups are over the last GROUP_WINDOW_S seconds.
     """
 
     def __init__(self, cluster: Cluster, interval: float) -> None:
@@ -71,24 +68,15 @@ class Meter:
         else:
             after = sample_topics(self._cluster)
         after = _with_lost_brokers(after, self._samples[of_groups])
-        before = self._before(self._samples[of_groups], after, GROUP_WINDOW_S if of_groups else 0)
+        kept = self._samples[of_groups]
+        if kept and after.at - kept[-1].at > self._stale_s:
+            kept.clear()
+        before = rates.sample_before(kept, after, rates.GROUP_WINDOW_S if of_groups else 0)
         compare: Any = {
             TOPICS: rates.topic_rates, GROUPS: rates.group_rates, BROKERS: rates.broker_rates,
         }[view]  # fmt: skip
         seconds = 0.0 if before is None else after.at - before.at
         return Measurement(view, seconds, tuple(compare(before, after)), after.failures)
-
-    def _before(self, kept: deque[Sample], after: Sample, window: float) -> Sample | None:
-        """The sample to compare with: the oldest one within the window, else the last one. Keeps
-        what the next measurements need."""
-        if kept and after.at - kept[-1].at > self._stale_s:
-            kept.clear()
-        while len(kept) > 1 and after.at - kept[0].at > window:
-            kept.popleft()
-        before = kept[0] if kept else None
-        if not window or not kept or after.at - kept[-1].at >= _APART_S:
-            kept.append(after)
-        return before
 
 
 def _with_lost_brokers(sample: Sample, earlier: Sequence[Sample]) -> Sample:

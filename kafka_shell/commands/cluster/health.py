@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from kafka_shell.admin.cluster import health as health_checks
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.model import Health, HealthDetails
@@ -25,6 +27,7 @@ def health(invocation: Invocation, context: Context) -> Health:
         probe_timeout=seconds,
         report=context.report,
         throttles=lambda cluster: throttle_record(context, cluster).read(),
+        kept=None if context.previous is None else context.previous.setdefault("health", deque()),
     )
     found = replace(found, findings=tuple(map(with_command, found.findings)))
     values = {name: getattr(found, name) for name in fields(Health)}

@@ -335,6 +335,7 @@ _COMMANDS = {
     "log-dirs": "describe-log-dirs",
     "permissions": "list-topics",
     "groups": "list-groups --long",
+    "stuck": "lag",
     "transactions": "find-hanging-transactions",
 }
 

@@ -49,6 +49,8 @@ COMMANDS: tuple[Command, ...] = (
             " partition reassignments and leftover throttles, log directories, groups and hanging"
             " transactions. What follows from a problem, such as offline partitions from a broker"
             " that is down, is counted in its line. Finishes within 10 seconds.\n"
+            "Repeated (watch 15 health), it also finds partitions in which a group with members is"
+            " stuck: its committed offset has not moved for 10 seconds while records arrived.\n"
             "Exit status: 0 if healthy; 1 if there are problems or a check could not run. Notes do"
             " not count."
         ),
@@ -56,7 +58,7 @@ COMMANDS: tuple[Command, ...] = (
             Example("health", "check the cluster"),
             Example("health --output json", "print JSON for monitoring"),
         ),
-        apis=(16, 32, 35, 46, 55, 60, 61, 65, 66),
+        apis=(2, 9, 15, 16, 32, 35, 46, 55, 60, 61, 65, 66, 69, 77, 89, 90),
     ),
     Command(
         name="api-versions",

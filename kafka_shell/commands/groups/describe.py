@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from kafka_shell.admin.activity.model import GroupActivity, Sample
-from kafka_shell.admin.activity.sample import group_rates, lag_changes, of_groups
+from kafka_shell.admin.activity.sample import (
+    GROUP_WINDOW_S,
+    group_rates,
+    lag_changes,
+    of_groups,
+    sample_before,
+    stuck_partitions,
+)
 from kafka_shell.admin.groups import offsets as group_offsets
 from kafka_shell.admin.groups.model import Group, GroupKey, GroupOffset, GroupTotals
 from kafka_shell.admin.groups.read import describe_listed
@@ -160,13 +168,18 @@ def with_changes(
     """The groups with the change of the lag in each partition, in a repeated command."""
     if previous is None:
         return groups
-    changes = lag_changes(*_samples(groups, at, names, previous))
+    samples = _samples(groups, at, names, previous)
+    changes, stuck = lag_changes(*samples), stuck_partitions(*samples)
     return groups.map(
         lambda group: replace(
             group,
             offsets=group.offsets
             and tuple(
-                replace(row, change_per_s=changes[group.name, row.topic_partition])
+                replace(
+                    row,
+                    change_per_s=changes[group.name, row.topic_partition],
+                    stuck=row.topic_partition in stuck.get(group.name, ()),
+                )
                 for row in group.offsets
             ),
         )
@@ -179,10 +192,8 @@ def _samples(
     names: Sequence[str],
     previous: dict[str, Any] | None,
 ) -> tuple[Sample | None, Sample]:
-    """The sample of the last run, if it is repeated, and that of this one."""
+    """The sample of an earlier run, if it is repeated, and that of this one."""
     sample, key = of_groups(groups, at), " ".join(("lag", *names))
     if previous is None:
         return None, sample
-    before = previous.get(key)
-    previous[key] = sample
-    return before, sample
+    return sample_before(previous.setdefault(key, deque()), sample, GROUP_WINDOW_S), sample

@@ -57,9 +57,12 @@ def time_lag(row: GroupOffset | GroupTotals | GroupActivity) -> Cell:
     return approximate_duration(row.time_lag_ms / 1000) if row.time_lag_ms else "0s"
 
 
-def lag_note(unknown: int, out_of_range: int, partitions: int) -> str:
-    """How many of the partitions have an unknown lag, or a committed offset out of range."""
-    counts = {"lag unknown": unknown, "committed offset out of range": out_of_range}
+def lag_note(unknown: int, out_of_range: int, partitions: int, stuck: int = 0) -> str:
+    """How many of the partitions are stuck, or have an unknown lag, or a committed offset out of
+    range."""
+    counts = {
+        "stuck": stuck, "lag unknown": unknown, "committed offset out of range": out_of_range,
+    }  # fmt: skip
     of = f" of {counted(partitions, 'partition')}"
     return ", ".join(f"{what} in {count:,}{of}" for what, count in counts.items() if count)
 
@@ -87,7 +90,11 @@ _OFFSET = (
     Column("LAG", lambda r: lag_cell(r.lag), "right"),
     Column("TIME-LAG", time_lag, "right"),
     Column("CHANGE/S", change, "right"),
-    Column("NOTE", lambda r: r.note, role="warning"),
+    Column(
+        "NOTE",
+        lambda r: ", ".join(filter(None, ("stuck" if r.stuck else "", r.note))),
+        role="warning",
+    ),
     Column("CLIENT-ID", lambda r: r.client_id, overflow="drop"),
     Column("HOST", lambda r: r.host, overflow="drop"),
     Column("MEMBER", lambda r: r.member_id, role="dim", overflow="drop"),

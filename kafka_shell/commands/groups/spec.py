@@ -121,7 +121,9 @@ COMMANDS: tuple[Command, ...] = (
             "on the topics; without it, the other columns are shown.\n"
             "lag sums the known lags of each group and counts unknown ones; lag --sort lag sorts "
             "the partitions of all groups.\n"
-            "watch 5 lag also shows the change per second and the time to catch up."
+            "watch 5 lag also shows the change per second over the last 15 s and the time to "
+            "catch up; stuck in NOTE means that the committed offset has not moved for 10 s while "
+            "records arrived."
         ),
         examples=(
             Example("describe-group orders-enricher", "describe a group"),

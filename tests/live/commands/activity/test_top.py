@@ -142,6 +142,7 @@ def test_a_group_that_is_left_behind(shell: Shell) -> None:
     assert list(row) == [
         "name", "state", "members", "partitions", "lag", "change_per_s", "catch_up_s",
         "records_per_s", "unknown", "note", "out_of_range", "time_lag_ms",
+            "stuck",
     ]  # fmt: skip
     table = shell.ok("top groups --once --interval 200ms")
     assert "CATCH-UP" in table.out

@@ -93,7 +93,7 @@ def test_each_view_as_data(kafka: Program, topic: str, group: str) -> None:
     assert whole["offsets"][0] == {
         "group": group, "topic": topic, "partition": 0, "offset": 3, "end": 10, "lag": 7,
         "leader_epoch": None, "metadata": "", "note": "", "client_id": "", "host": "",
-        "member_id": "", "start": 0, "change_per_s": None,
+        "member_id": "", "start": 0, "change_per_s": None, "stuck": False,
     }  # fmt: skip
     rows = kafka.ok("lag", group, "--output", "json").json
     assert [row["lag"] for row in rows] == [7, 4]

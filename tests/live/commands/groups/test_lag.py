@@ -5,16 +5,23 @@ from __future__ import annotations
 
 import io
 import json
+from collections import deque
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import pytest
-from kafka import KafkaConsumer
+from kafka import KafkaConsumer, KafkaProducer
 
 from kafka_shell import settings
+from kafka_shell.admin.activity import sample
+from kafka_shell.admin.activity.model import Sample
 from kafka_shell.admin.activity.sample import sample_groups
+from kafka_shell.admin.cluster.health import health
+from kafka_shell.admin.cluster.model import Severity
 from kafka_shell.admin.groups import read as group_reads
 from kafka_shell.admin.groups.members import plan_delete as plan_delete_groups
 from kafka_shell.admin.partitions.model import TopicPartition
@@ -104,8 +111,8 @@ def test_a_group_that_is_deleted_after_it_was_listed_is_no_failure(
         run = shell(f"{line} --output json")
         assert run.status == 0 and short not in run.out + run.err, run
     commit(cluster, short, topic, 0)
-    sample = sample_groups(cluster)
-    assert groups[0] in sample.groups and short not in sample.groups and not sample.failures
+    found = sample_groups(cluster)
+    assert groups[0] in found.groups and short not in found.groups and not found.failures
 
 
 def test_unknown_is_never_zero(
@@ -136,31 +143,88 @@ def test_unknown_is_never_zero(
         forget(cluster, group)
 
 
-def test_the_change_while_it_is_repeated(
-    sandbox: Sandbox, cluster: Cluster, topic: str, groups: tuple[str, str], tmp_path: Path
-) -> None:
-    near, _ = groups
-    out = io.StringIO()
+@contextmanager
+def running(sandbox: Sandbox, folder: Path) -> Iterator[Context]:
+    """What a line needs to run, with its output."""
     context = Context(
-        ClusterSession(settings.load({"broker": sandbox.bootstrap}, {}, tmp_path / "none.toml")),
-        Paths(tmp_path, tmp_path, tmp_path),
-        out,
+        ClusterSession(settings.load({"broker": sandbox.bootstrap}, {}, folder / "none.toml")),
+        Paths(folder, folder, folder),
+        io.StringIO(),
         io.StringIO(),
         environ={},
         run_line=lambda text, context: int(run_text(text, context)),
     )
     try:
+        yield context
+    finally:
+        context.close()
+
+
+def test_the_change_while_it_is_repeated(
+    sandbox: Sandbox, cluster: Cluster, topic: str, groups: tuple[str, str], tmp_path: Path
+) -> None:
+    near, _ = groups
+    with running(sandbox, tmp_path) as context:
         watch(
             context, 1, f"lag {near} --by group --output json", rounds=2,
             sleep=lambda seconds: commit(cluster, near, topic, 8, 6),
         )  # fmt: skip
-    finally:
-        context.close()
+    out = cast(io.StringIO, context.out)
     first, second = (json.loads(block.partition("\n")[2])[0] for block in _blocks(out.getvalue()))
     assert (first["lag"], first["change_per_s"]) == (11, None)
     assert second["lag"] == 6
     assert second["change_per_s"] < 0 < second["records_per_s"]
     assert second["catch_up_s"] == pytest.approx(6 / -second["change_per_s"], rel=1e-2, abs=1e-3)
+
+
+def test_a_partition_that_is_stuck(
+    sandbox: Sandbox, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records arrive in both partitions; only in one of them the group gets ahead."""
+    monkeypatch.setattr(sample, "STUCK_S", 0.0)
+    topic = filled(sandbox, cluster, f"stuck-{uuid4().hex[:8]}")
+    group = f"g-{topic}"
+    commit(cluster, group, topic, 3, 3)
+    producer, offsets = KafkaProducer(bootstrap_servers=sandbox.bootstrap), count(4)
+
+    def work(seconds: float) -> None:
+        for partition in range(2):
+            producer.send(topic, b"x", partition=partition).get(30)
+        commit(cluster, group, topic, 3, next(offsets))
+
+    with running(sandbox, tmp_path) as context:
+        watch(context, 1, f"lag {group} --output json", rounds=2, sleep=work)
+        watch(context, 1, f"lag {group} --by group", rounds=2, sleep=work)
+        watch(context, 1, f"lag {group}", rounds=2, sleep=work)
+    out = cast(io.StringIO, context.out)
+    first, second, _, totals, _, rows = _blocks(out.getvalue())
+    stuck = [[row["stuck"] for row in json.loads(block.partition("\n")[2])]
+             for block in (first, second)]  # fmt: skip
+    assert stuck == [[False, False], [True, False]]
+    assert "stuck in 1 of 2 partitions" in totals
+    assert [line.split()[-1] for line in rows.splitlines()[2:]] == ["stuck", "-"]
+
+    kept: deque[Sample] = deque()
+    consumer = KafkaConsumer(topic, bootstrap_servers=sandbox.bootstrap, group_id=group,
+                             enable_auto_commit=False)  # fmt: skip
+    try:
+
+        def joined() -> bool:
+            consumer.poll(500)
+            return bool(consumer.assignment())
+
+        wait_for("it is a member", joined)
+        health(cluster, kept=kept)
+        producer.send(topic, b"x", partition=1).get(30)
+        (finding,) = [each for each in health(cluster, kept=kept).findings
+                      if each.check == "stuck"]  # fmt: skip
+    finally:
+        consumer.close()
+        producer.close()
+        forget(cluster, group)
+    assert finding.severity is Severity.WARNING
+    assert finding.examples == (f"{group} in {topic}:1",)
+    assert finding.summary.startswith("committed offsets of 1 partition have not moved for ")
 
 
 def _blocks(text: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,13 @@ from kafka_shell.admin.activity.model import (
     Sample,
     TopicSample,
 )
-from kafka_shell.admin.activity.sample import broker_rates, group_rates, topic_rates
+from kafka_shell.admin.activity.sample import (
+    broker_rates,
+    group_rates,
+    sample_before,
+    stuck_partitions,
+    topic_rates,
+)
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import Resource
@@ -108,6 +116,45 @@ def test_what_cannot_be_compared_is_unknown(new: TopicSample, note: str) -> None
     (row,) = topic_rates(one(old, 0.0), one(new, 1.0))
     assert row.records_per_s is None and row.bytes_per_s is None
     assert row.note == note and row.not_measured == 1
+
+
+GROUP_PARTITION = TopicPartition("t", 0)
+
+
+def group_sample(at: float, lag: LagSample) -> Sample:
+    return Sample(at, groups={"g": GroupSample("Stable", 1, {GROUP_PARTITION: lag})})
+
+
+@pytest.mark.parametrize(
+    ("seconds", "old", "new", "stuck"),
+    [
+        (10, LagSample(5, 10, 5), LagSample(5, 11, 6), True),
+        (9, LagSample(5, 10, 5), LagSample(5, 11, 6), False),  # between two commits
+        (10, LagSample(5, 10, 5), LagSample(6, 11, 5), False),
+        (10, LagSample(5, 10, 5), LagSample(5, 10, 5), False),  # nothing arrives
+        (10, LagSample(5, 5, 0), LagSample(5, 11, 6), False),  # has just begun to arrive
+        (10, LagSample(None, 10, None), LagSample(None, 11, None), False),
+        (10, LagSample(5, None, None), LagSample(5, 11, 6), False),
+        (10, LagSample(12, 10, None), LagSample(12, 11, None), False),  # recreated
+    ],
+)
+def test_partitions_that_are_stuck(
+    seconds: int, old: LagSample, new: LagSample, stuck: bool
+) -> None:
+    before, after = group_sample(100.0, old), group_sample(100.0 + seconds, new)
+    assert stuck_partitions(before, after) == ({"g": [GROUP_PARTITION]} if stuck else {})
+    (row,) = group_rates(before, after)
+    assert row.stuck == stuck
+    assert not stuck_partitions(None, after)
+
+
+def test_samples_are_compared_over_the_window() -> None:
+    kept: deque[Sample] = deque()
+    times = [0.0, 0.5, 2.0, 10.0, 15.0, 17.5, 60.0, 90.0]
+    found = [sample_before(kept, Sample(at), 15.0) for at in times]
+    compared = [None if before is None else before.at for before in found]
+    assert compared == [None, 0.0, 0.0, 0.0, 0.0, 10.0, 17.5, 60.0]
+    assert [each.at for each in kept] == [60.0, 90.0]
 
 
 def test_the_others_are_measured_where_one_broker_did_not_respond() -> None:
