@@ -134,14 +134,17 @@ class FullScreen(Protocol):
 class ScriptState(Struct):
     """The state of a run of many lines, shared by the contexts of all of them.
 
-    `files` are the running script files, outermost first; `left` is set by `exit`; `from_stdin` is
-    whether standard input is a script, which other programs must not read; `notes` are warnings to
-    print after the line; `suggested` is what the next prompt offers; `asks` is whether each
-    change asks for confirmation, even with --yes. The lines of a `generated` script are plain
-    commands: no pipe, redirect or `!`. `session` identifies the run in the journal.
+    `files` are the running script files, outermost first; `place` is `file:line` of the running
+    line, and `told` whether an error of its command was printed; `left` is set by `exit`;
+    `from_stdin` is whether standard input is a script, which other programs must not read; `notes`
+    are warnings to print after the line; `suggested` is what the next prompt offers; `asks` is
+    whether each change asks for confirmation, even with --yes. The lines of a `generated` script
+    are plain commands: no pipe, redirect or `!`. `session` identifies the run in the journal.
     """
 
     files: list[Path] = field(default_factory=list)
+    place: str = ""
+    told: bool = False
     left: bool = False
     from_stdin: bool = False
     warned: set[str] = field(default_factory=set)
@@ -150,6 +153,11 @@ class ScriptState(Struct):
     asks: bool = False
     generated: bool = False
     session: str = field(default_factory=lambda: os.urandom(4).hex())
+
+    def tell_place(self) -> str:
+        """Return what is printed before an error of the running line."""
+        self.told = True
+        return f"{self.place}: " if self.place else ""
 
 
 class ClusterSession(Struct):

@@ -21,9 +21,9 @@ _ALIKE = 3  # more failures of resources than this, with the same error and hint
 DEFAULT_WIDTH = 100  # cells of the source line if the width is unknown
 
 
-def draw_error(error: ShellError, stream: StyledStream, *, place: str = "", line: str = "") -> None:
-    """Print an error. `place` is `file:line` in a script; `line` is what the span points into."""
-    stream.lines(error_lines(error, stream.width, place=place, line=line))
+def draw_error(error: ShellError, stream: StyledStream, *, line: str = "") -> None:
+    """Print an error. `line` is what the span points into."""
+    stream.lines(error_lines(error, stream.width, line=line))
 
 
 def draw_note(message: str, stream: StyledStream, *, label: str = "warning") -> None:
@@ -32,12 +32,9 @@ def draw_note(message: str, stream: StyledStream, *, label: str = "warning") -> 
     stream.lines(_labeled(text(f"{label}: ", role), message, stream.width))
 
 
-def error_lines(
-    error: ShellError, room: int | None = None, *, place: str = "", line: str = ""
-) -> Iterator[Text]:
+def error_lines(error: ShellError, room: int | None = None, *, line: str = "") -> Iterator[Text]:
     """`error: message`, the source line with the word marked, `hint:`, `usage:`."""
-    head = text(f"{place}: ") if place else Text()
-    yield from _labeled(head + text("error: ", "error"), masked(_short(error.message)), room)
+    yield from _labeled(text("error: ", "error"), masked(_short(error.message)), room)
     source = masked(getattr(error, "text", "") or line)
     if error.span is not None and source:
         yield from pointed(source, error.span, room)

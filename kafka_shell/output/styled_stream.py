@@ -14,7 +14,7 @@ from pygments.token import Error
 
 from kafka_shell.base.text import escape, is_printable, printable
 from kafka_shell.output.terminal import draw, terminal_size
-from kafka_shell.output.text import ELLIPSIS, LANGUAGES, Role, Text, rstrip
+from kafka_shell.output.text import ELLIPSIS, LANGUAGES, Role, Text, rstrip, text
 from kafka_shell.output.theme import Depth, Theme, parse_style, sgr
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ class PipeClosed(Exception):
 
 class StyledStream:
     """A stream with a width (None: unlimited) and optionally colors. If `may_close` is set, what is
-    written after its reader has closed it is dropped."""
+    written after its reader has closed it is dropped. `place` returns what precedes an error:
+    `file:line: ` in a script."""
 
     def __init__(
         self,
@@ -80,6 +81,7 @@ class StyledStream:
         self.before = before
         self.depth: Depth = depth
         self.may_close = False
+        self.place: Callable[[], str] = str
         self._theme = theme
         self._codes: dict[Role, str] = theme.codes(depth) if theme is not None and depth else {}
         self._encoding = getattr(stream, "encoding", None) or "utf-8"
@@ -91,9 +93,13 @@ class StyledStream:
 
     def lines(self, lines: Iterable[Text]) -> None:
         """Lines, written at once; very many in parts, so that the first are shown meanwhile."""
-        left = iter(lines)
+        left = map(self._placed, lines)
         while part := "".join(self.styled(rstrip(line)) + "\n" for line in islice(left, _AT_ONCE)):
             self.draw(part)
+
+    def _placed(self, line: Text) -> Text:
+        is_error = line.parts[:1] == (("error", "error: "),)
+        return text(self.place()) + line if is_error else line
 
     def words(self, words: Sequence[str]) -> None:
         """Plain words, one per line; fast for hundreds of thousands."""

@@ -39,26 +39,30 @@ def run_text(text: str, context: Context, *, origin: str = "", keep_going: bool 
     last one; in a script (`origin` is "file:line") a failure ends the line unless `keep_going`, in
     which case the highest status wins.
     """
+    context.script.place = origin
     try:
         parts = _parts(text, context)
+        status = worst = Status.OK
+        for sequence in _split_at_semicolons(parts):
+            status = _run_sequence(sequence, text, context)
+            worst = max(worst, status)
+            if stops(status, context) or (status and origin and not keep_going):
+                break
+        return worst if origin else status
     except ShellError as error:
-        return report_error(error, context, text=text, origin=origin)
-    status = worst = Status.OK
-    for sequence in _split_at_semicolons(parts):
-        status = _run_sequence(sequence, text, context, origin)
-        worst = max(worst, status)
-        if stops(status, context) or (status and origin and not keep_going):
-            break
-    return worst if origin else status
+        return report_error(error, context, text=text)
 
 
 def check_text(text: str, context: Context, *, origin: str) -> Status:
-    """Parse a line of a script without running it."""
+    """Parse a line of a script without running it, except for `exit`, which ends the check."""
     noted = len(context.script.notes)
+    context.script.place = origin
     try:
-        _parts(text, context)
+        for line, invocation in _parts(text, context):
+            is_exit = invocation is not None and invocation.command.name == "exit"
+            context.script.left |= is_exit and line.joint not in ("&&", "||")
     except ShellError as error:
-        return report_error(error, context, text=text, origin=origin)
+        return report_error(error, context, text=text)
     finally:
         del context.script.notes[noted:]
     return Status.OK
@@ -95,15 +99,15 @@ def _split_at_semicolons(parts: Sequence[_Part]) -> list[list[_Part]]:
     return sequences
 
 
-def _run_sequence(parts: Sequence[_Part], text: str, context: Context, origin: str) -> Status:
+def _run_sequence(parts: Sequence[_Part], text: str, context: Context) -> Status:
     """Run `a && b || c` and return the status of the last command that ran."""
-    status, last, reported = Status.OK, parts[0][0], False
+    status, last = Status.OK, parts[0][0]
     for line, invocation in parts:
         if line is not parts[0][0] and (line.joint == "&&") == bool(status):
             continue
         if stops(status, context):
             break
-        last, reported = line, False
+        last, context.script.told = line, False
         try:
             if invocation is None:
                 from kafka_shell.run.pipe import run_program
@@ -112,9 +116,9 @@ def _run_sequence(parts: Sequence[_Part], text: str, context: Context, origin: s
             else:
                 status = _run(line, invocation, context)
         except ShellError as error:
-            status, reported = report_error(error, context, text=text, origin=origin), True
-    if status and origin and not reported:
-        _report_status(status, last, context, origin)
+            status = report_error(error, context, text=text)
+    if status and context.script.place and not context.script.told:
+        _report_status(status, last, context)
     return status
 
 
@@ -150,12 +154,12 @@ def stops(status: Status, context: Context) -> bool:
     return status is Status.INTERRUPTED or context.script.left
 
 
-def _report_status(status: Status, line: Line, context: Context, origin: str) -> None:
+def _report_status(status: Status, line: Line, context: Context) -> None:
     """Report the line of a script whose command failed without an error message."""
     short = " ".join(line.source.replace("\\\n", " ").split())
     short = short if len(short) <= _SHORT else short[:_SHORT] + "…"
     error = ShellError(f"command exited with status {int(status)}: {short}")
-    report_error(error, context, origin=origin)
+    report_error(error, context)
 
 
 def run_argv(argv: Sequence[str], context: Context) -> Status:

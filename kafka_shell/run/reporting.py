@@ -18,9 +18,7 @@ from kafka_shell.settings import Settings
 from kafka_shell.wire.failures import MisreadError, NoBrokerError
 
 
-def report_error(
-    error: ShellError, context: Context, *, text: str = "", origin: str = ""
-) -> Status:
+def report_error(error: ShellError, context: Context, *, text: str = "") -> Status:
     """Print an error on stderr and return its exit status."""
     from kafka_shell.output.errors import draw_error
 
@@ -34,7 +32,7 @@ def report_error(
         error.hint += " To start a local cluster, run: kafka.sh --sandbox"
     stream = writer_for(context, None, context.out).err
     with suppress(OSError, PipeClosed):  # without stderr, the exit status still reports the failure
-        draw_error(error, stream, place=origin, line=text)
+        draw_error(error, stream, line=text)
     return error.status
 
 
@@ -98,6 +96,7 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
         in_script=context.script.from_stdin or bool(context.script.files),
         renderers=Renderers(render_module),
     )
+    writer.err.place = context.script.tell_place
     writer.err.may_close = True  # nobody reads the messages: the exit status still tells
     return writer
 

@@ -60,20 +60,26 @@ def run_script(
                 break
     except _Unreadable as error:
         error.hint += " This line and the following ones were not run."
-        return max(worst, report_error(error, context, origin=error.place))
+        context.script.place = error.place
+        return max(worst, report_error(error, context))
     if keep_going and failed:
         context.err.write(f"{failed:,} of {counted(ran, 'line')} of {name} failed\n")
     return worst
 
 
 def _check(stream: BinaryIO, context: Context, name: str) -> Status:
-    """Parse all lines."""
+    """Parse all lines, up to an `exit`."""
     status = Status.OK
     try:
         for number, text in logical_lines(_decoded(stream, name)):
             status = max(status, check_text(text, context, origin=f"{name}:{number}"))
+            if context.script.left:
+                break
     except _Unreadable as error:
-        return max(status, report_error(error, context, origin=error.place))
+        context.script.place = error.place
+        return max(status, report_error(error, context))
+    finally:
+        context.script.left = False
     return status
 
 
@@ -100,15 +106,14 @@ def run_file(
         if real in files or len(files) == MAX_DEPTH:
             chain = " -> ".join(each.name for each in [*files, real])
             what = "is already running" if real in files else f"exceeds {MAX_DEPTH} nested scripts"
-            hint = "No line of it was run."
-            raise ShellError(f"{path} {what}: {chain}", hint=hint, code="file")
+            raise ShellError(f"{path} {what}: {chain} (no line of it was run)", code="file")
         files.append(real)
-        saved = context.script.generated
-        context.script.generated = saved or generated
+        generated_before, place = context.script.generated, context.script.place
+        context.script.generated = generated_before or generated
         try:
             return run_script(file, context, name=str(path), keep_going=keep_going, check=check)
         finally:
-            context.script.generated = saved
+            context.script.generated, context.script.place = generated_before, place
             files.pop()
 
 

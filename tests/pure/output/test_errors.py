@@ -10,6 +10,7 @@ from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import Resource
 from kafka_shell.output.errors import (
+    draw_error,
     draw_note,
     error_lines,
     failure_lines,
@@ -41,10 +42,10 @@ def test_the_word_is_pointed_at() -> None:
 
 
 def test_a_script_is_named() -> None:
-    error = ShellError("no topic gone", hint="list-topics")
-    assert plain(error_lines(error, place="nightly.kafka:12")) == (
-        "nightly.kafka:12: error: no topic gone\nhint: list-topics"
-    )
+    stream = StyledStream(written := io.StringIO())
+    stream.place = lambda: "nightly.kafka:12: "
+    draw_error(ShellError("no topic gone", hint="list-topics"), stream)
+    assert written.getvalue() == "nightly.kafka:12: error: no topic gone\nhint: list-topics\n"
 
 
 @pytest.mark.parametrize(
