@@ -133,15 +133,19 @@ def _records(
 
 
 def say(facts: Facts) -> Advice:
-    """Say what each key deletes, in how many topics; and how many records that is."""
+    """Say what the keys of each resource delete, in how many topics, and how many records."""
     groups: dict[tuple[str, str, DataLoss], list[AlteredConfig]] = {}
     for config in facts.losing:
         if config.loss is not None:
             groups.setdefault((config.verb, config.key, config.loss), []).append(config)
+    told: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    for (verb, key, loss), group in groups.items():
+        whose = owners(config.change.resource for config in group)
+        told.setdefault((verb, whose, _where(group[0], facts.topics)), []).append((key, loss.what))
     warnings = tuple(
-        f"{verb} {key}{owners(config.change.resource for config in group)} deletes {loss.what}"
-        f"{_where(group[0], facts.topics)}"
-        for (verb, key, loss), group in groups.items()
+        f"{verb} {' and '.join(keys)}{whose} deletes {' and '.join(dict.fromkeys(deleted))}{where}"
+        for (verb, whose, where), pairs in told.items()
+        for keys, deleted in [zip(*pairs, strict=True)]
     )
     what = list(dict.fromkeys(loss.what for *_, loss in groups))
     stakes = f"deletes {some(what, 2)}"

@@ -107,6 +107,14 @@ def test_topics_with_the_same_limit_are_one_warning() -> None:
     assert advice.stakes == "deletes records older than 1d"
 
 
+def test_two_limits_of_a_topic_are_one_warning() -> None:
+    configs = altered(topic_of("t"), set_("retention.ms", DAY), set_("retention.bytes", "100"))
+    assert list(say(Facts(configs)).warnings) == [
+        "lowering retention.ms and retention.bytes of topic t deletes records older than 1d and the"
+        " oldest records of partitions larger than 100 bytes"
+    ]
+
+
 KIB = 1024
 EMPTY = PartitionRecords(TopicPartition("t", 0))
 # Of ten records of 10 KiB in all, the age limit keeps the last four.
