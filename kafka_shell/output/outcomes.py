@@ -418,7 +418,7 @@ def _field(change: Change, mixed: bool) -> Text:
     lead = _signed(sign) if sign else text("  " if mixed else "")
     before, after = change_values(change)
     if change.before is None and change.effective is not None and change.source:
-        before += f" ({_lower(change.source).removesuffix(' config')})"
+        before += f" ({change.source})"
     line = lead + text(change.field, "key")
     if change.before == change.after and change.note and change.reversible:  # already set
         return line + (f": {after}" if after else "") + _remarks(change)
@@ -445,10 +445,6 @@ def _sign(change: Change) -> str:
 def _signed(verb: str) -> Text:
     sign, role = _SIGNS.get(verb, ("", ""))
     return text(sign, role) + text(" ") if sign else Text()
-
-
-def _lower(source: str) -> str:
-    return source[:1].lower() + source[1:]
 
 
 _UNKNOWN = Failure("UNKNOWN", "no reason given")

@@ -319,11 +319,7 @@ def _now(entry: ConfigEntry) -> str:
     if entry.sensitive or entry.value is None:
         return ""
     value = f"now {value_with_units(entry.name, entry.type, entry.value)}"
-    return f"{value}, set here" if entry.overridden else f"{value} ({_whose(entry)})"
-
-
-def _whose(entry: ConfigEntry) -> str:
-    return entry.source.label.removesuffix(" config").lower()
+    return f"{value}, overridden" if entry.overridden else f"{value} ({entry.source.words})"
 
 
 def value_with_units(key: str, kind: ConfigType, raw: str) -> str:

@@ -64,16 +64,16 @@ FACTS: dict[str, tuple[str, ...]] = {
     # configs
     "list-configs client-metrics": ("slow-producers",),
     "list-configs group": ("orders-enricher",),
-    "describe-configs orders.placed": ("retention.ms 90d set here",),
+    "describe-configs orders.placed": ("retention.ms 90d topic",),
     "describe-configs orders.placed retention.ms --documentation": (
         "retention.ms 90d",
         "the maximum time we will retain a log",
     ),
     "describe-configs 'payments.*' cleanup.policy": ("payments.ledger cleanup.policy compact",),
-    "describe-configs '*' retention.ms --only-set": ("orders.placed retention.ms 90d set here",),
+    "describe-configs '*' retention.ms --only-set": ("orders.placed retention.ms 90d topic",),
     "describe-configs --broker-id 1 --all | grep log.retention": ("log.retention.hours 7d",),
     "describe-configs --logger 1 kafka.request.logger": ("kafka.request.logger INFO",),
-    "describe-configs --client-metrics 'slow*'": ("match client_id=web-.* set here",),
+    "describe-configs --client-metrics 'slow*'": ("match client_id=web-.* client-metrics",),
     "alter-configs orders.placed retention.ms=90d": SAME,
     "alter-configs orders.placed retention.ms=7d --yes": (
         "altered topic orders.placed: retention.ms 90d -> 7d",

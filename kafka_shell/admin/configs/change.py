@@ -44,7 +44,7 @@ from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
-from kafka_shell.base.units import same_value
+from kafka_shell.base.units import format_config_value, same_value
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.endpoint import Address
 from kafka_shell.wire.error_codes import INVALID_REQUEST
@@ -102,7 +102,7 @@ def change_of(
         note=note,
         reversible=reversible and before is not HIDDEN,
         effective=effective,
-        source="" if entry is None or entry.source is ConfigSource.UNKNOWN else entry.source.label,
+        source="" if entry is None or entry.source is ConfigSource.UNKNOWN else entry.source.words,
     )
 
 
@@ -123,12 +123,12 @@ def _after(
 
 def _inherited_note(entry: ConfigEntry | None) -> str:
     """A note with the value that is inherited after the deletion, if synonyms are known."""
-    weaker = [s for s in entry.synonyms if s.source is not entry.source] if entry else []
-    if not weaker:
-        return "falls back to the default"
-    below, name = weaker[0], entry.name if entry else ""
-    prefix = "" if below.name == name else f"{below.name}="  # another key may have another unit
-    return f"falls back to {prefix}{below.value} ({below.source.label})"
+    if entry is None or (value := inherited(entry)) is None:
+        return "inherits the default"
+    below = next(s for s in entry.synonyms if s.source is not entry.source)
+    key = "" if below.name == entry.name else f" from {below.name}={below.value}"
+    value = format_config_value(entry.name, entry.type, value)
+    return f"inherits {value}{key}, {below.source.words}"
 
 
 def _list_before(

@@ -36,8 +36,12 @@ class ConfigSource(CodedEnum):
     @property
     def label(self) -> str:
         """KIP-248's words: "Dynamic topic config", "Default config" ..."""
-        words = self.name.replace("_", " ").capitalize()
-        return words if self is ConfigSource.UNKNOWN else f"{words} config"
+        return "Unknown" if self is ConfigSource.UNKNOWN else f"{self.words.capitalize()} config"
+
+    @property
+    def words(self) -> str:
+        """Its name in a sentence: "static broker", "default" ..."""
+        return self.name.replace("_", " ").lower()
 
 
 class ConfigOp(IntEnum):

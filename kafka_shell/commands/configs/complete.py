@@ -169,7 +169,7 @@ def _unread(view: ClusterView, resource: ConfigResource | None) -> str | None:
 def _config(
     key: str, doc: ConfigDoc | None, entry: ConfigEntry | None, unread: str | None
 ) -> tuple[str, str]:
-    """Return a description such as `long  7d  set here`, and its role."""
+    """Return a description such as `long  7d  overridden`, and its role."""
     config = entry or doc
     assert config is not None
     kind = config.type.name.lower() if config.type is not ConfigType.UNKNOWN else ""
@@ -177,11 +177,10 @@ def _config(
     value = "(sensitive)" if config.sensitive else _with_units(key, config.type, raw)
     if unread is not None and entry is None and not config.sensitive:
         value = unread
-    marks = "set here" if _overridden(entry) else "read-only" if config.read_only else ""
-    words = [f"{kind:<7}", value, marks]
-    return "  ".join(
-        word for word in words if word
-    ).rstrip(), "override" if marks == "set here" else ""
+    overridden = _overridden(entry)
+    marks = "overridden" if overridden else "read-only" if config.read_only else ""
+    shown = "  ".join(filter(None, (f"{kind:<7}", value, marks))).rstrip()
+    return shown, "override" if overridden else ""
 
 
 def _with_units(key: str, kind: ConfigType, raw: str | None) -> str:
@@ -222,7 +221,7 @@ def _values_known(entry: ConfigEntry | None, doc: ConfigDoc | None) -> dict[str,
         known[format_config_value(doc.name, doc.type, doc.default)] = "default"
     if entry is not None and entry.value and not entry.sensitive:
         now = format_config_value(entry.name, entry.type, entry.value)
-        here = "now, set here" if entry.overridden else "now"
+        here = "now, overridden" if entry.overridden else "now"
         also = ", the default" if now in known else ""
         known = {now: here + also, **{k: v for k, v in known.items() if k != now}}
     return known

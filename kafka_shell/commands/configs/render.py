@@ -46,16 +46,15 @@ def _value(entry: ConfigEntry) -> Text:
 
 
 def _source(entry: ConfigEntry) -> Text | None:
-    """Where the value is set: `set here` (on the resource itself), `Default`, `Static broker` ...
+    """Where the value is set: `topic` (on the resource itself), `default`, `static broker` ...
 
     None for loggers: brokers report inherited levels as set on the logger.
     """
     if entry.resource.type is ResourceType.BROKER_LOGGER:
         return None
     if entry.overridden:
-        return text("set here", "override")
-    words = entry.source.label.removesuffix(" config")
-    return text(words, "default" if entry.source is ConfigSource.DEFAULT else "")
+        return text(entry.resource.kind, "override")
+    return text(entry.source.words, "default" if entry.source is ConfigSource.DEFAULT else "")
 
 
 KEY = Column("KEY", lambda e: e.name, role="key")
@@ -75,7 +74,7 @@ VALUES = 20  # cells of the value column on a narrow terminal; fits the longest 
 _FEW = 5  # one key in this many may be longer than its column
 
 _VALUE, _SOURCE, _NOTE = CONFIG
-_SHORT_SOURCE = replace(_SOURCE, overflow="cut")  # down to `set here`
+_SHORT_SOURCE = replace(_SOURCE, overflow="cut")
 # Columns to keep on a narrow terminal; the first set that fits is used.
 _NARROWER = ((_VALUE, _SHORT_SOURCE, _NOTE), (_VALUE, _SHORT_SOURCE), (_VALUE,))
 

@@ -157,9 +157,9 @@ def test_health_is_friendly_when_all_is_well() -> None:
 def test_configs_of_one_resource() -> None:
     assert drawn(ENTRIES) == (
         "KEY             VALUE    SOURCE\n"
-        "cleanup.policy  compact  set here\n"
-        "retention.ms    7d       Default\n"
-        "segment.bytes   1GiB     Static broker\n"
+        "cleanup.policy  compact  topic\n"
+        "retention.ms    7d       default\n"
+        "segment.bytes   1GiB     static broker\n"
     )
 
 
@@ -173,17 +173,17 @@ def test_configs_of_several_resources_have_headings_marks_and_documentation() ->
     assert drawn([ENTRIES[0], secret, fixed, told, unset]) == (
         "topic orders\n"
         "KEY             VALUE    SOURCE\n"
-        "cleanup.policy  compact  set here\n"
+        "cleanup.policy  compact  topic\n"
         "\n"
         "broker 1\n"
         "KEY               VALUE        SOURCE         NOTE\n"
-        "ssl.key.password  (sensitive)  Static broker  -\n"
-        "node.id           1            Static broker  read-only\n"
-        'x.list            ""           Default        -\n'
+        "ssl.key.password  (sensitive)  static broker  -\n"
+        "node.id           1            static broker  read-only\n"
+        'x.list            ""           default        -\n'
         "    What it is.\n"
         "\n"
         "    More.\n"
-        "y                 -            Default        -\n"
+        "y                 -            default        -\n"
     )
 
 
@@ -192,7 +192,7 @@ def test_configs_are_stacked_where_keys_leave_no_room() -> None:
     assert drawn([long], width=50) == (
         "KEY  VALUE                            SOURCE\n"
         "follower.replication.throttled.replicas\n"
-        "     0:1,0:2,1:1,1:2,2:1,2:2,3:1,3:2  Default\n"
+        "     0:1,0:2,1:1,1:2,2:1,2:2,3:1,3:2  default\n"
     )
 
 
@@ -206,15 +206,15 @@ def test_configs_keep_a_line_each_where_key_and_value_fit() -> None:
     ]
     assert drawn(entries, width=48) == (
         "KEY             VALUE                SOURCE\n"
-        "cleanup.policy  compact              Static bro…\n"
-        "flush.messages  9223372036854775807  Default\n"
+        "cleanup.policy  compact              static bro…\n"
+        "flush.messages  9223372036854775807  default\n"
         "message.timestamp.after.max.ms\n"
-        "                1h                   Default\n"
-        "retention.ms    1ms                  set here\n"
-        "segment.ms      2ms                  Default\n"
+        "                1h                   default\n"
+        "retention.ms    1ms                  topic\n"
+        "segment.ms      2ms                  default\n"
     )
     assert drawn(entries[:3], width=61).splitlines()[3] == (
-        "message.timestamp.after.max.ms  1h                   Default"
+        "message.timestamp.after.max.ms  1h                   default"
     )
     assert all(len(line) <= 40 for line in drawn(entries, width=40).splitlines())
 

@@ -19,7 +19,7 @@ def lines(*changes: Change) -> str:
 def test_an_overridden_default_shows_its_value_and_source() -> None:
     change = Change(
         topic("orders"), "alter", "retention.ms", None, "86400000",
-        effective="604800000", source="Default config",
+        effective="604800000", source="default",
     )  # fmt: skip
     assert lines(change) == "topic orders\n  retention.ms: 7d (default) -> 1d"
 
@@ -98,7 +98,7 @@ def test_unchanged_items_are_shown_with_their_resource() -> None:
     same = Change(topic("a"), "alter", "retention.ms", "3600000", "3600000", note=note)
     none = Change(
         topic("a"), "alter", "flush.ms", note="no change: not set",
-        effective="1", source="Default config",
+        effective="1", source="default",
     )  # fmt: skip
     assert plain(plan_lines(plan(unchanged=(same, none)))) == (
         "topic a\n"

@@ -158,10 +158,10 @@ def test_brokers_say_where_they_are(bench: Bench) -> None:
     assert bench.menu("describe-configs --broker-id ") == {"1": "b1:9092  rack r1", "2": "b2:9092"}
 
 
-def test_keys_have_type_value_and_mark_and_those_set_here_come_first(bench: Bench) -> None:
+def test_keys_have_type_value_and_mark_and_overridden_ones_come_first(bench: Bench) -> None:
     menu = bench.menu("alter-configs orders ")
     assert next(iter(menu)) == "retention.ms="
-    assert menu["retention.ms="].split() == ["long", "1d", "set", "here"]
+    assert menu["retention.ms="].split() == ["long", "1d", "overridden"]
     assert menu["preallocate="].split() == ["boolean", "false"]
     assert "frozen=" not in menu
     assert bench.menu("describe-configs orders fro")["frozen"].split()[-1] == "read-only"
@@ -179,7 +179,7 @@ def test_only_what_is_set_can_be_deleted_and_only_lists_appended_to(bench: Bench
 
 def test_values_of_a_key(bench: Bench) -> None:
     assert bench.menu("alter-configs orders retention.ms=") == {
-        "1d": "now, set here",
+        "1d": "now, overridden",
         "7d": "default",
     }
     assert list(bench.menu("alter-configs orders preallocate=")) == ["true", "false"]
@@ -237,7 +237,7 @@ def test_new_data_updates_the_open_menu(tmp_path: Path, highlighted: int | None)
     bench.completer.renew(state)
     assert not bench.completer.waits_for(document)
     assert [each.text for each in state.completions] == ["retention.ms=", "retention.bytes="]
-    assert to_plain_text(state.completions[0].display_meta).split() == ["long", "1d", "set", "here"]
+    assert to_plain_text(state.completions[0].display_meta).split() == ["long", "1d", "overridden"]
     chosen = state.current_completion
     assert (chosen.text if chosen else None) == (
         None if highlighted is None else "retention.bytes="

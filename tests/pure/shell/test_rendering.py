@@ -111,7 +111,7 @@ def test_documentation_has_type_values_and_the_brokers_words() -> None:
     )
     head, *body = text.split("\n")
     assert head.strip() == (
-        "retention.ms  long · now 1d (86400000), set here · default 7d (604800000)"
+        "retention.ms  long · now 1d (86400000), overridden · default 7d (604800000)"
     )
     assert body[0].startswith(" How long a log is kept.")
     assert body[-1].rstrip().endswith("…")

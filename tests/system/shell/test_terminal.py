@@ -43,7 +43,7 @@ def test_a_key_is_completed_with_its_documentation_altered_and_seen(shell: Termi
     shell.sees("undo", "30d", "kafka>")
     shell.at_prompt()
     shell.type("alter-configs shell.orders retention.ms")
-    shell.sees("30d  set here")
+    shell.sees("30d  overridden")
 
 
 def test_topics_complete_by_fragments_and_options_by_what_is_left(shell: Terminal) -> None:
@@ -468,7 +468,7 @@ def test_values_come_into_the_open_menu(shell: Terminal) -> None:
     shell.at_prompt()
     shell.paste("alter-configs shell.clicks.raw ")
     shell.press("tab")
-    shell.sees("cleanup.policy=", "compact  set here")
+    shell.sees("cleanup.policy=", "compact  overridden")
 
 
 def test_the_built_in_pager(open_terminal: Open, bootstrap: str) -> None:

@@ -123,8 +123,8 @@ def test_a_delete_says_what_holds_then(cluster: Cluster, name: str) -> None:
         cluster, {resource: [delete("cleanup.policy"), delete("retention.ms")]}
     )
     assert [change.note for change in plan.changes] == [
-        "falls back to log.cleanup.policy=delete (Default config)",
-        "falls back to log.retention.hours=168 (Default config)",
+        "inherits delete from log.cleanup.policy=delete, default",
+        "inherits 7d from log.retention.hours=168, default",
     ]
 
 
@@ -178,10 +178,10 @@ def test_set_append_subtract_and_delete_in_one_request(cluster: Cluster, name: s
         append(replicas, "0:1"),
     )
     assert [(c.field, c.before, c.after, c.effective, c.source) for c in changes] == [
-        ("retention.ms", None, "604800000", "604800000", "Default config"),
-        ("cleanup.policy", "compact", "compact,delete", None, "Dynamic topic config"),
-        ("segment.ms", "1000", None, None, "Dynamic topic config"),
-        (replicas, None, "0:1", "", "Default config"),
+        ("retention.ms", None, "604800000", "604800000", "default"),
+        ("cleanup.policy", "compact", "compact,delete", None, "dynamic topic"),
+        ("segment.ms", "1000", None, None, "dynamic topic"),
+        (replicas, None, "0:1", "", "default"),
     ]
     assert own(cluster, resource, "retention.ms") == "604800000"
     assert own(cluster, resource, "cleanup.policy") == "compact,delete"

@@ -35,7 +35,7 @@ def test_a_key_named_otherwise_below_says_its_name(cluster: Cluster) -> None:
         (change,) = config_changes.plan_alter(
             cluster, {BROKER: [delete("log.retention.ms")]}
         ).changes
-        assert change.note == "falls back to log.retention.hours=168 (Default config)"
+        assert change.note == "inherits 7d from log.retention.hours=168, default"
 
 
 @pytest.mark.parametrize("resource", [BROKER, DEFAULT, LOGGER], ids=["broker", "default", "logger"])
@@ -48,10 +48,10 @@ def test_what_is_not_set_is_not_called_deleted(cluster: Cluster, resource: Confi
 def test_a_listeners_key_can_be_taken_away_again(cluster: Cluster) -> None:
     key = "listener.name.plaintext.max.connections"
     (change,) = alter(cluster, BROKER, set_(key, "77"))
-    assert (change.effective, change.source) == ("2147483647", "Default config")
+    assert (change.effective, change.source) == ("2147483647", "default")
     assert own(cluster, BROKER, key) == "77"
     (back,) = alter(cluster, BROKER, delete(key))
-    assert back.note == "falls back to max.connections=2147483647 (Default config)"
+    assert back.note == "inherits 2147483647 from max.connections=2147483647, default"
     assert own(cluster, BROKER, key) is None
 
 
@@ -95,20 +95,20 @@ def test_a_broker_and_the_default_below_it(cluster: Cluster) -> None:
     with restored(cluster, BROKER, key), restored(cluster, DEFAULT, key):
         (first,) = alter(cluster, DEFAULT, set_(key, "2"))
         assert (first.resource, first.before, first.effective, first.source) == (
-            Resource("broker-default", ""), None, "1", "Default config",
+            Resource("broker-default", ""), None, "1", "default",
         )  # fmt: skip
         (second,) = alter(cluster, BROKER, set_(key, "3"))
         assert (second.before, second.effective, second.source) == (
-            None, "2", "Dynamic default broker config",
+            None, "2", "dynamic default broker",
         )  # fmt: skip
         assert own(cluster, BROKER, key) == "3"
         plan = advise(config_changes.plan_alter(cluster, {DEFAULT: [set_(key, "4")]}), cluster)
         assert plan.advice.warnings == ("broker 1 overrides log.cleaner.threads=3",)
         assert (plan.changes[0].before, plan.changes[0].effective) == ("2", None)
         (third,) = alter(cluster, BROKER, delete(key))
-        assert third.note == "falls back to 2 (Dynamic default broker config)"
+        assert third.note == "inherits 2, dynamic default broker"
         (fourth,) = alter(cluster, DEFAULT, delete(key))
-        assert fourth.note == "falls back to 1 (Default config)"
+        assert fourth.note == "inherits 1, default"
         found = entry(cluster, BROKER, key)
         assert found is not None and found.value == "1"
 
