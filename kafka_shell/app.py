@@ -220,7 +220,7 @@ def _as_text(words: Sequence[str]) -> list[str]:
         except UnicodeError:
             shown = word.encode("ascii", "backslashreplace").decode()
             raise UsageError(
-                f"word {number} of the command line is not UTF-8: {shown[:80]}",
+                f"argument {number} of the command line is not UTF-8: {shown[:80]}",
                 hint="Use a terminal with UTF-8 encoding.",
                 code="not-utf-8",
             ) from None
@@ -332,7 +332,7 @@ def _version() -> Status:
 
 
 def _completion(shell: str) -> Status:
-    from kafka_shell.run.completion import SCRIPTS
+    from kafka_shell.run.completion_scripts import SCRIPTS
 
     sys.stdout.write(SCRIPTS[shell])
     return Status.OK

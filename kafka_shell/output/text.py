@@ -35,7 +35,7 @@ Role = Literal[
     "properties",
     "sql",
 ]
-# Colored by output.styled_stream.
+# Colored by output.syntax.
 LANGUAGES: tuple[Role, ...] = ("json", "yaml", "xml", "properties", "sql")
 
 ELLIPSIS = "…"

@@ -15,7 +15,7 @@ from kafka_shell.admin.records.model import Record
 from kafka_shell.base.command_results import Document, StreamedOutput
 from kafka_shell.base.text import escape, printable
 from kafka_shell.commands.records.record_table import RecordTable, page
-from kafka_shell.output.styled_stream import MOST, Syntax
+from kafka_shell.output.syntax import MOST, Syntax
 from kafka_shell.output.text import LANGUAGES, Text, text
 from kafka_shell.output.theme import load
 from tests.support.samples import drawn
@@ -93,7 +93,7 @@ def test_text_that_would_take_long_is_not_colored(source: str, language: str) ->
 
 
 def test_pygments_is_not_used_without_color(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "kafka_shell.output.styled_stream", None)  # importing it fails
+    monkeypatch.setitem(sys.modules, "kafka_shell.output.syntax", None)  # importing it fails
     for value in (lines([text("{}", "json")]), Document("a: 1\n", "yaml")):
         written(value, color=False)
     written(({"name": "a"},), "yaml", color=False)
