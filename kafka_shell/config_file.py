@@ -52,7 +52,7 @@ class ConfigFile:
         table = self.profiles[name]
         if not isinstance(table, dict):
             what = f"profile {name} must be a table"
-            raise self.wrong("profiles", name, what, f"Expected [profiles.{name}].")
+            raise self.wrong("profiles", name, what, f"Use [profiles.{name}].")
         header = f"profiles.{name}"
         settings: dict[str, Property] = {}
         for key, value in _flatten(table):
@@ -87,11 +87,11 @@ class ConfigFile:
             return str(value)
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return ",".join(value)
-        raise self.wrong(header, key, f"{key} is {_type_name(value)}", "Expected a string.")
+        raise self.wrong(header, key, f"{key} is {_type_name(value)}", "Use a string.")
 
     def _check_string(self, header: str, key: str, value: object) -> None:
         """Raise ShellError unless it is a string: `bootstrap = 9092` has no host."""
-        expected = 'Expected "host:port".' if key == "bootstrap" else "Expected a string."
+        expected = 'Use "host:port".' if key == "bootstrap" else "Use a string."
         if not isinstance(value, str | list):
             raise self.wrong(header, key, f"{key} is {value!r}, not a string", expected)
         if not value or (isinstance(value, str) and not value.strip()):
@@ -119,11 +119,11 @@ class ConfigFile:
     ) -> None:
         if setting is not None and setting.value not in choices:
             what = f"{key} is {setting.value!r}"
-            raise self.wrong(header, key, what, f"Expected one of {', '.join(choices)}.")
+            raise self.wrong(header, key, what, f"Use one of {', '.join(choices)}.")
 
     def _unknown(self, header: str, key: str, keys: tuple[str, ...]) -> ShellError:
         near = near_miss(key, keys)
-        hint = f"Did you mean {near}?" if near else f"Expected one of {', '.join(keys)}."
+        hint = f"Did you mean {near}?" if near else f"Use one of {', '.join(keys)}."
         return self.wrong(header, key, f"unknown setting {key}", hint)
 
 

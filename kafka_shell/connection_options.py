@@ -136,9 +136,7 @@ def _check_not_empty(value: object, name: str) -> None:
     flag = name.startswith("--")
     raise UsageError(
         f"{name} is empty" if flag else f"the environment variable {name} is set but empty",
-        hint=f"Set {name} to a value, or omit it."
-        if flag
-        else f"Set {name} to a value, or unset it.",
+        hint=f"Set {name} to a value, or {'omit' if flag else 'unset'} it.",
         code="empty",
     )
 
@@ -184,7 +182,7 @@ def file_layer(path: object, where: str, base: Path | None = None) -> dict[str, 
         layer = resolve(read_located(file))
     except OSError as error:
         raise bad(
-            where, f"{file} cannot be read: {error.strerror}", "Expected a .properties file."
+            where, f"{file} cannot be read: {error.strerror}", "Use a .properties file."
         ) from None
     servers = layer.get(BOOTSTRAP)
     if servers is not None and not servers.value.strip():

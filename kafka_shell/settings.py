@@ -134,7 +134,7 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: P
     connection = to_connection(properties)
     if name and BOOTSTRAP not in properties:
         what = f"profile {name} has no bootstrap servers"
-        raise file.wrong("profiles", name, what, 'Expected bootstrap = "host:port".')
+        raise file.wrong("profiles", name, what, 'Use bootstrap = "host:port".')
     program = _program_values(file, profile, options)
     values = {key: found.value for key, found in program.items()}
     return Settings(
@@ -347,7 +347,7 @@ def _program_values(
     output = values.get("output")
     if output is not None and output.value not in FORMATS:
         what = f"unknown output format {output.value}"
-        raise bad(output.where, what, f"Expected one of {', '.join(FORMATS)}.")
+        raise bad(output.where, what, f"Use one of {', '.join(FORMATS)}.")
     return values
 
 

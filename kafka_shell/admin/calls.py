@@ -67,7 +67,7 @@ class ClusterPlan:
         self.plan = plan
 
     def __repr__(self) -> str:
-        return f"ClusterPlan({len(self.changes)} changes, {len(self.refused.failures)} refused)"
+        return f"ClusterPlan({len(self.changes)} changes, {len(self.refused.failures)} rejected)"
 
     @property
     def changes(self) -> tuple[Change, ...]:

@@ -43,7 +43,7 @@ def say(facts: Facts) -> Advice:
     prefixed = list(_prefixed(facts.credentials))
     confirm = bool(never or prefixed)
     logins = (
-        f"user {user} will not be able to log in: SCRAM in Kafka supports ASCII names only"
+        f"user {user} will not be able to authenticate: SCRAM in Kafka supports ASCII names only"
         for user in facts.credentials
         if not user.isascii()
     )

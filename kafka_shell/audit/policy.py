@@ -263,7 +263,7 @@ def _matching(controls: Mapping[str, Control], word: str) -> set[str]:
             f"unknown control, family or tag {word!r}",
             hint=did_you_mean(
                 word, [*controls, *FAMILIES.values(), *sorted(tags)],
-                f"Families: {', '.join(FAMILIES.values())}.",
+                f"Use a family ({', '.join(FAMILIES.values())}), an ID or a tag.",
             ),
             code="no-control",
         )  # fmt: skip

@@ -175,7 +175,7 @@ def _compare(
     skipped = engine.run("comparing", lambda: [
         *((cluster, "cluster", "only on one side: not compared")
           for cluster in left_out(other, collection)),
-        *((cluster, table, f"what is missing is not compared: {why}")
+        *((cluster, table, f"missing resources are not compared: {why}")
           for (cluster, table), why in (unread(other) | unread(collection)).items()),
     ])  # fmt: skip
     findings = [

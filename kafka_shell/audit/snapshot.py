@@ -372,7 +372,7 @@ def read(
     if wanted and wanted not in known:
         raise ShellError(
             f"snapshot {wanted} does not exist in {store}, or is incomplete",
-            hint=f"Newest snapshots: {', '.join([*known][-5:])}.",
+            hint=f"Use a snapshot such as: {', '.join([*known][-5:])}.",
             code="no-snapshot",
         )
     chosen = wanted or max(_with_clusters(session, store, tables, clusters, known))

@@ -75,7 +75,7 @@ def read_toml(path: Path) -> tuple[str, dict[str, Any]]:
         line = int(at[1]) if at and at[1] else text.count("\n") + 1
     except RecursionError:
         what, line = "nested too deeply", None
-    raise bad_file(path, f"invalid TOML: {what}", hint='Expected key = "value".', line=line)
+    raise bad_file(path, f"invalid TOML: {what}", hint='Use key = "value".', line=line)
 
 
 def toml_line(text: str, table: str, key: str) -> int | None:

@@ -126,7 +126,7 @@ def unknown_broker(word: str, ids: Iterable[object], span: tuple[int, int] | Non
     """The error for a broker that is not in `ids`."""
     return ShellError(
         f"broker {word} does not exist",
-        hint=f"Brokers of this cluster: {some(list(ids), _NAMED)}.",
+        hint=f"Use one of: {some(list(ids), _NAMED)}.",
         code="no-match",
         span=span,
     )

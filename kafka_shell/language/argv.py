@@ -193,7 +193,7 @@ def _wrong(problem: WordProblem, option: Option) -> UsageError:
         )
     return UsageError(
         f"{problem.name} requires a value",
-        hint=f"Expected: {metavar(option)}.",
+        hint=f"Use {problem.name} {metavar(option)}.",
         code=problem.code,
     )
 

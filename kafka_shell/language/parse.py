@@ -14,7 +14,6 @@ from kafka_shell.language.command import (
     CHANGING,
     PROGRAM,
     SANDBOX,
-    Argument,
     Command,
     Invocation,
     Option,
@@ -258,20 +257,14 @@ def _explain(
     elif problem.code == "flag-value":
         message = f"{name} does not take a value"
     elif problem.code == "missing-value":
-        known = scope.both(name)[0]
         message = f"{name} requires a value"
-        hint = (
-            ""
-            if known.parameter.kind.name == "text"
-            else f"Expected: {_expected(known.parameter)}."
-        )
     elif problem.code == "typographic-dash":
         message = f"'{short(word.text)}' starts with a typographic dash"
         dashes = "--" + word.text.lstrip("".join(TYPOGRAPHIC_DASHES))
         hint = f"Put -- before words that start with a dash: -- {short(word.text)}"
         hint = did_you_mean(dashes, scope.spellings, hint)
     else:
-        message = f"unexpected word '{short(word.text)}'"
+        message = f"unexpected argument '{short(word.text)}'"
         hint = did_you_mean(f"--{word.text}", scope.spellings)
         hint = hint or _name_hint(word.text, scope, registry)
     return UsageError(message, hint=hint, code=problem.code, span=span)
@@ -288,10 +281,6 @@ def _name_hint(text: str, scope: Scope, registry: Sequence[Command]) -> str:
     if is_glob_or_regex(text):
         return f"Filter the names: {singular[found]} | grep {quote(text.strip('*?/^$'))}"
     return f"Did you mean {found} {quote(text)}?"
-
-
-def _expected(parameter: Argument | Option) -> str:
-    return ", ".join(parameter.choices) or parameter.kind.name
 
 
 def _option_hint(name: str, scope: Scope, registry: Sequence[Command]) -> str:

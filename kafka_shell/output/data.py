@@ -8,7 +8,7 @@
 - Results whose values are sequences (the configs of many resources) are one flat array.
 - A change is `{"resource", "verb", "field", "before", "after", "status", "error", "message"}`
   with raw values. An Outcome is `{"changes", "undo", "warnings", "dry_run"}`. Its changes include
-  those refused while planning (status `refused`) and those already in place (`unchanged`). The
+  those refused while planning (status `rejected`) and those already in place (`unchanged`). The
   figures of a plan (broker load before and after a reassignment) are in `figures`, what could not
   be read for it in `not_checked`, the IDs of the journal entries that it undoes in `undoes`.
 """
@@ -160,7 +160,7 @@ def _change(done: ChangeResult) -> dict[str, Data]:
 def _refused(plan: Plan) -> Iterator[dict[str, Data]]:
     for resource, failure in plan.refused.failures.items():
         yield {
-            **_change(ChangeResult(Change(_resource(resource), ""), "refused", failure)),
+            **_change(ChangeResult(Change(_resource(resource), ""), "rejected", failure)),
             "resource": str(resource),
         }
 

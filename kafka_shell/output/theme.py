@@ -235,7 +235,7 @@ def load(name: str, *, user: Path | None = None) -> Theme:
     near = near_miss(name, names)
     raise ShellError(
         f"unknown theme '{name}'" + (f"; did you mean {near}?" if near else ""),
-        hint=f"Themes: {', '.join(names)}.",
+        hint=f"Use one of: {', '.join(names)}.",
         code="unknown-theme",
     )
 

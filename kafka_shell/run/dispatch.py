@@ -158,8 +158,7 @@ def _report_status(status: Status, line: Line, context: Context) -> None:
     """Report the line of a script whose command failed without an error message."""
     short = " ".join(line.source.replace("\\\n", " ").split())
     short = short if len(short) <= _SHORT else short[:_SHORT] + "…"
-    error = ShellError(f"command exited with status {int(status)}: {short}")
-    report_error(error, context)
+    report_error(ShellError(f"command exited with status {int(status)}: {short}"), context)
 
 
 def run_argv(argv: Sequence[str], context: Context) -> Status:

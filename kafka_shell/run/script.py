@@ -17,14 +17,6 @@ MAX_LINE_BYTES = 1 << 20
 MAX_DEPTH = 20  # nested files
 
 
-class _Unreadable(UsageError):
-    """A line that cannot be decoded. `place` is its file and line number."""
-
-    def __init__(self, message: str, *, hint: str, code: str, place: str) -> None:
-        super().__init__(message, hint=hint, code=code)
-        self.place = place
-
-
 def run_script(
     stream: BinaryIO,
     context: Context,
@@ -50,7 +42,7 @@ def run_script(
         stream.seek(begin)
     worst, failed, ran = Status.OK, 0, 0
     try:
-        for number, text in logical_lines(_decoded(stream, name)):
+        for number, text in logical_lines(_decoded(stream, name, context)):
             place = f"{name}:{number}"
             status = run_text(text, context, origin=place, keep_going=keep_going)
             worst = max(worst, status)
@@ -58,9 +50,8 @@ def run_script(
             failed += bool(status)
             if stops(status, context) or (status and not keep_going):
                 break
-    except _Unreadable as error:
+    except ShellError as error:  # a line cannot be decoded
         error.hint += " This line and the following ones were not run."
-        context.script.place = error.place
         return max(worst, report_error(error, context))
     if keep_going and failed:
         context.err.write(f"{failed:,} of {counted(ran, 'line')} of {name} failed\n")
@@ -71,12 +62,11 @@ def _check(stream: BinaryIO, context: Context, name: str) -> Status:
     """Parse all lines, up to an `exit`."""
     status = Status.OK
     try:
-        for number, text in logical_lines(_decoded(stream, name)):
+        for number, text in logical_lines(_decoded(stream, name, context)):
             status = max(status, check_text(text, context, origin=f"{name}:{number}"))
             if context.script.left:
                 break
-    except _Unreadable as error:
-        context.script.place = error.place
+    except ShellError as error:  # a line cannot be decoded
         return max(status, report_error(error, context))
     finally:
         context.script.left = False
@@ -125,23 +115,22 @@ def run_stdin(
     return run_script(stream, context, name="stdin", keep_going=keep_going, check=check)
 
 
-def _decoded(stream: BinaryIO, name: str) -> Iterator[str]:
+def _decoded(stream: BinaryIO, name: str, context: Context) -> Iterator[str]:
     number = 0
     while raw := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
+        context.script.place = f"{name}:{number}"
         if len(raw) > MAX_LINE_BYTES:
-            raise _Unreadable(
+            raise UsageError(
                 f"line is longer than {MAX_LINE_BYTES >> 20} MiB",
                 hint="Check that this is a script.",
                 code="long-line",
-                place=f"{name}:{number}",
             )
         try:
             yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise _Unreadable(
+            raise UsageError(
                 f"line is not UTF-8: invalid byte {error.start + 1}",
                 hint="Save the script as UTF-8.",
                 code="not-utf-8",
-                place=f"{name}:{number}",
             ) from None

@@ -170,7 +170,7 @@ class Sandbox(Struct, frozen=True):
                 return broker
         raise ShellError(
             f"the sandbox in {self.folder} has no broker {broker_id}",
-            hint=f"Brokers: {', '.join(str(broker.id) for broker in self.brokers)}.",
+            hint=f"Use one of: {', '.join(str(broker.id) for broker in self.brokers)}.",
             code="no-such-broker",
         )
 

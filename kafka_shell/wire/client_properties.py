@@ -74,7 +74,7 @@ def parse_properties(text: str, name: str, *, unique: bool = False) -> dict[str,
         where = f"{name}:{number}"
         key, value = _split(line)
         if value is None:
-            raise bad(where, f"{_first_word(line)} is not a setting", "Expected key=value.")
+            raise bad(where, f"{_first_word(line)} is not a setting", "Use key=value.")
         key = _unescape(key, where)
         if unique and key in found:
             raise bad(where, f"{key} is set twice", f"It is also set at {found[key].where}.")
@@ -111,7 +111,7 @@ def _unescape(text: str, where: str) -> str:
         if match[1]:
             return chr(int(match[1], 16))
         if match[2] == "u":
-            raise bad(where, "\\u is not followed by four hexadecimal digits", "Expected \\uXXXX.")
+            raise bad(where, "\\u is not followed by four hexadecimal digits", "Use \\uXXXX.")
         return _ESCAPES.get(match[2], match[2])
 
     if "\\" not in text:
@@ -167,7 +167,7 @@ def _providers(properties: Mapping[str, Property]) -> dict[str, Provider]:
         if kind not in _PROVIDERS:
             place = named or names
             what = f"{prefix}.class is {'not supported' if named else 'not set'}"
-            expected = f"Expected one of {', '.join(_PROVIDERS)}."
+            expected = f"Use one of {', '.join(_PROVIDERS)}."
             raise bad(place.where if place else "", what, expected)
         parameters = {
             key.removeprefix(f"{prefix}.param."): found.value for key, found in properties.items()
@@ -282,7 +282,7 @@ def _bad_jaas(where: str, why: str) -> ShellError:
     return bad(
         where,
         f"sasl.jaas.config is malformed: {why}",
-        'Expected: LOGIN_MODULE required OPTION="VALUE" OPTION="VALUE";',
+        'Use: LOGIN_MODULE required OPTION="VALUE" OPTION="VALUE";',
     )
 
 
@@ -470,7 +470,7 @@ class _Reader:
             return default
         if value not in choices:
             what = f"{name}={self._text(name)} is not supported"
-            raise bad(self._where(name), what, f"Expected one of {', '.join(choices)}.")
+            raise bad(self._where(name), what, f"Use one of {', '.join(choices)}.")
         return value
 
     def _seconds(self, name: str, default: float) -> float:
@@ -479,7 +479,7 @@ class _Reader:
             return default
         if not (value.isascii() and value.isdigit()):
             what = f"{name} must be a number of milliseconds, got {value}"
-            raise bad(self._where(name), what, "Expected an integer without unit.")
+            raise bad(self._where(name), what, "Use an integer without unit.")
         return int(value) / 1000
 
     # -- SASL --------------------------------------------------------------------------------------
@@ -522,7 +522,7 @@ class _Reader:
         if not username:
             raise bad(found.where, "username is not set", 'Add username = "NAME".')
         if not mechanism:
-            expected = "Expected PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512."
+            expected = "Use PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512."
             raise bad(found.where, "sasl.mechanism is not set", expected)
         return PasswordSource(
             command.value if command else "", keyring.value if keyring else "", found.where
@@ -590,7 +590,7 @@ class _Reader:
         if names and not secure and names != ["TLS"]:
             setting = next(n for n in ("ssl.enabled.protocols", "ssl.protocol") if self._find(n))
             what = f"{setting}={protocols} has no secure TLS version"
-            raise bad(self._where(setting), what, "Expected TLSv1.2 or TLSv1.3.")
+            raise bad(self._where(setting), what, "Use TLSv1.2 or TLSv1.3.")
         return secure[0] if secure else "TLSv1.2"
 
     def _pem_file(self, store: str, convert: Callable[[str, str], str]) -> str:
@@ -604,7 +604,7 @@ class _Reader:
         except OSError as error:
             where = self._where(f"{store}.location")
             what = f"{store}.location={location} cannot be read: {error.strerror}"
-            raise bad(where, what, "Expected the path of a PEM file.") from None
+            raise bad(where, what, "Use the path of a PEM file.") from None
         if b"-----BEGIN" in head:
             return str(path)
         store_type = _store_type(head) or self._text(f"{store}.type")

@@ -111,7 +111,7 @@ def _sasl(
         except SaslRefusedError as error:
             raise _login_failed(sasl, address, str(error)) from None
     if not client.is_authenticated():
-        raise _login_failed(sasl, address, "the broker did not confirm the login")
+        raise _login_failed(sasl, address, "the broker did not confirm the authentication")
     return answer.lifetime / 1000 if answer.lifetime else None
 
 

@@ -121,7 +121,7 @@ def no_such_broker(pool: Pool, node: int) -> ShellError:
     ids = ", ".join(str(row[0]) for row in sorted(pool.head.brokers))
     return ShellError(
         f"broker {node} does not exist or is down",
-        hint=f"Running brokers: {ids}.",
+        hint=f"Use a running broker: {ids}.",
         code="unknown-broker",
     )
 

@@ -170,8 +170,8 @@ def speaks_plain_text(address: Address) -> ShellError:
     """A TLS connection to a plaintext listener."""
     return unreachable(
         f"the listener at {address} does not use TLS",
-        "Set security.protocol=PLAINTEXT (SASL_PLAINTEXT with a login), or use the port of a TLS"
-        " listener.",
+        "Set security.protocol=PLAINTEXT (SASL_PLAINTEXT with authentication), or use the port"
+        " of a TLS listener.",
         "plain-text",
     )
 

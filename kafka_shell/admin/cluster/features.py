@@ -173,7 +173,7 @@ def unknown_level(name: str, text: str, span: tuple[int, int] | None, line: str)
     what = "a level such as 1" + (" or a release such as 4.1" if name == METADATA else "")
     return UsageError(
         f"{name} must be {what}, got '{text}'",
-        hint=f"Releases: {', '.join(releases())}." if name == METADATA else "",
+        hint=f"Use one of: {', '.join(releases())}." if name == METADATA else "",
         code="bad-value",
         span=span,
         text=line,

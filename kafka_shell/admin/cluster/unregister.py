@@ -79,7 +79,7 @@ def _refusal(cluster: Cluster, broker: int) -> Failure | None:
         return failure(
             BROKER_ID_NOT_REGISTERED,
             text=f"broker {broker} is not registered",
-            hint=f"Registered brokers: {', '.join(map(str, sorted(known)))}.",
+            hint=f"Use one of: {', '.join(map(str, sorted(known)))}.",
         )
     return None
 

@@ -310,7 +310,7 @@ def _dir_failure(broker: int, path: str, found: Found) -> Failure | None:
         return failure(
             LOG_DIR_NOT_FOUND,
             text=f"broker {broker} has no log directory {path}",
-            hint=f"Its log directories: {', '.join(dir.path for dir in dirs)}.",
+            hint=f"Use one of: {', '.join(dir.path for dir in dirs)}.",
         )
     return None if target.error is None else _offline(target)
 

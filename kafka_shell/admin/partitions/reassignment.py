@@ -282,7 +282,7 @@ def _refusal(
         return failure(
             INVALID_REPLICA_ASSIGNMENT,
             text=f"partition {partition} cannot be moved to broker {down[0]}, which is not running",
-            hint=f"Running brokers: {', '.join(map(str, now.racks))}.",
+            hint=f"Use running brokers: {', '.join(map(str, now.racks))}.",
         )
     if keep_factor and len(after) != len(before):
         return failure(

@@ -65,8 +65,7 @@ class WriteRollback(Struct, BaseStep, frozen=True):
             write_private(self.path, to_json(before, dirs, **ours))
         except OSError as error:
             raise ShellError(
-                f"cannot write {self.path}: {error.strerror}",
-                hint="Nothing was moved: the rollback file is required.",
+                f"cannot write {self.path}: {error.strerror} (nothing was moved)",
                 code="no-file",
             ) from None
         return Results.of(self.changes, (None for _ in self.changes))
@@ -122,7 +121,7 @@ def read_offsets(file: str) -> dict[TopicPartition, int]:
 
 def read_topics(file: str) -> list[str]:
     """Kafka's topics-to-move file: {"version":1,"topics":[{"topic":"orders"}]}."""
-    expected = 'Expected {"version":1,"topics":[{"topic":"orders"}]}.'
+    expected = 'Use {"version":1,"topics":[{"topic":"orders"}]}.'
     return [row.topic for row in read(file, _TopicFile, expected).topics]
 
 
@@ -134,7 +133,7 @@ def by_partition(file: str, kind: Any, fields: str = "") -> dict[TopicPartition,
 def expected(fields: str = "") -> str:
     """The hint that shows what a file looks like, with these fields of an item."""
     item = f'{{"topic":"orders","partition":0{fields}}}'
-    return f'Expected {{"version":{_VERSION},"partitions":[{item}]}}.'
+    return f'Use {{"version":{_VERSION},"partitions":[{item}]}}.'
 
 
 def unique(file: str, rows: list[Any]) -> dict[TopicPartition, Any]:

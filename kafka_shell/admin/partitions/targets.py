@@ -104,7 +104,7 @@ def check_named(cluster: Cluster, now: CurrentAssignment, disks: Disks, brokers:
         state = "fenced" if away[0] in known else "not running"
         raise ShellError(
             f"broker {away[0]} is {state}: replicas cannot be moved to it",
-            hint=f"Running brokers: {', '.join(map(str, now.racks))}.",
+            hint=f"Use running brokers: {', '.join(map(str, now.racks))}.",
             code="INVALID_REPLICA_ASSIGNMENT",
         )
     cordoned = sorted(brokers.named & disks.cordoned)

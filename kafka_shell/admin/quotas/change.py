@@ -125,9 +125,7 @@ def _invalid(alterations: Sequence[QuotaAlteration]) -> dict[Resource, Failure]:
         else:
             seen.add((alteration.entity, alteration.key))
             continue
-        refused[alteration.entity.resource] = failure(
-            INVALID_REQUEST, text=message, hint="No quota of this entity was changed."
-        )
+        refused[alteration.entity.resource] = failure(INVALID_REQUEST, text=message)
     return refused
 
 

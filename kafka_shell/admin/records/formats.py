@@ -142,7 +142,7 @@ def decoder(
     if decode is None:
         raise UsageError(
             f"unknown format {name}",
-            hint=did_you_mean(name, FORMATS, f"Expected one of {', '.join(FORMATS)}."),
+            hint=did_you_mean(name, FORMATS, f"Use one of {', '.join(FORMATS)}."),
             code="unknown-format",
         )
     return lambda raw, _: decode(raw)

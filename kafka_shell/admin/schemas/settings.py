@@ -34,7 +34,7 @@ def registry_settings(properties: Mapping[str, Property]) -> RegistrySettings | 
         return None
     words = [word.strip().rstrip("/") for word in found.value.split(",") if word.strip()]
     if not words:
-        raise bad(found.where, f"{URL} has no URL", "Expected https://host:8081.")
+        raise bad(found.where, f"{URL} has no URL", "Use https://host:8081.")
     urls = tuple(_without_credentials(word, found) for word in words)
     user, password = _credentials(words[0], properties)
     return RegistrySettings(
@@ -49,7 +49,7 @@ def _without_credentials(url: str, found: Property) -> str:
     except ValueError:
         valid = False
     if not valid:  # the URL may contain a password
-        raise bad(found.where, f"{URL} is not a valid URL", "Expected https://host:8081.")
+        raise bad(found.where, f"{URL} is not a valid URL", "Use https://host:8081.")
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
@@ -76,7 +76,7 @@ def _credentials(url: str, properties: Mapping[str, Property]) -> tuple[str, Sec
         user, colon, password = info.value.strip().partition(":") if info else ("", "", "")
         if not (user and colon):
             where = (info or chosen or properties[URL]).where
-            raise bad(where, f"{_AUTH}user.info is not USER:PASSWORD", "Expected USER:PASSWORD.")
+            raise bad(where, f"{_AUTH}user.info is not USER:PASSWORD", "Use USER:PASSWORD.")
         return user, Secret(password)
     if source == "SASL_INHERIT":
         jaas = properties.get("sasl.jaas.config")
@@ -85,7 +85,7 @@ def _credentials(url: str, properties: Mapping[str, Property]) -> tuple[str, Sec
     if source != "URL":
         assert chosen is not None
         what = f"{_AUTH}credentials.source={chosen.value} is not supported"
-        raise bad(chosen.where, what, "Expected URL, USER_INFO or SASL_INHERIT.")
+        raise bad(chosen.where, what, "Use URL, USER_INFO or SASL_INHERIT.")
     parts = urlsplit(url)
     return unquote(parts.username or ""), Secret(unquote(parts.password or ""))
 
@@ -97,7 +97,7 @@ def _token(properties: Mapping[str, Property]) -> Secret | None:
         return None
     if source.value.strip().upper() != "STATIC_TOKEN":
         what = f"{_BEARER}credentials.source={source.value} is not supported"
-        raise bad(source.where, what, "Expected STATIC_TOKEN.")
+        raise bad(source.where, what, "Use STATIC_TOKEN.")
     if token is None:
         raise bad(source.where, f"{_BEARER}token is not set", f"Set {_BEARER}token.")
     return Secret(token.value.strip())

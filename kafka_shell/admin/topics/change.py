@@ -92,10 +92,10 @@ def _invalid_numbers(new: NewTopic) -> Failure | None:
     count, factor = new.partitions, new.replication_factor
     if count is not None and not 0 < count <= _INT32:
         message = f"topic {new.name} cannot have {count} partitions"
-        return _failure(_INVALID_PARTITIONS, message, "Give at least 1, or leave it out.")
+        return _failure(_INVALID_PARTITIONS, message, "Use at least 1, or omit it.")
     if factor is not None and not 0 < factor <= _INT16:
         message = f"topic {new.name} cannot have a replication factor of {factor}"
-        return _failure(_INVALID_FACTOR, message, "Give at least 1, or leave it out.")
+        return _failure(_INVALID_FACTOR, message, "Use at least 1, or omit it.")
     return _no_brokers(new.name, new.assignment)
 
 

@@ -325,7 +325,7 @@ class DeleteTopics(TopicsStep[Topic], frozen=True):
     """
 
     operation = "DELETE"
-    late = "was deleted, but brokers still list it"
+    late = "is deleted, but some brokers still list it; this usually clears within seconds"
 
     @property
     def changes(self) -> tuple[Change, ...]:

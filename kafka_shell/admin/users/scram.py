@@ -180,8 +180,8 @@ def _is_login(cluster: Cluster, user: str, mechanism: ScramMechanism) -> bool:
 def _own_login(user: str, mechanism: ScramMechanism) -> Failure:
     return Failure(
         "own-login",
-        f"the {mechanism.label} credential of user {user} is the one you are logged in with",
-        hint="Log in as another user to delete it.",
+        f"the {mechanism.label} credential of user {user} is the one of this connection",
+        hint="Authenticate as another user to delete it.",
     )
 
 

@@ -185,9 +185,7 @@ class _Reader:
             if operation is None:
                 raise UsageError(
                     f"unknown operation '{name}'",
-                    hint=did_you_mean(
-                        name, OPERATIONS, f"Expected one of: {', '.join(OPERATIONS)}."
-                    ),
+                    hint=did_you_mean(name, OPERATIONS, f"Use one of: {', '.join(OPERATIONS)}."),
                     code="bad-rule",
                     span=span,
                 )
@@ -208,7 +206,7 @@ class _Reader:
             word = self._take("a resource such as topic orders")
         kind = word.text.lower()
         if kind not in _KINDS:
-            hint = did_you_mean(kind, (*_KINDS, *names), f"Resource types: {', '.join(_KINDS)}.")
+            hint = did_you_mean(kind, (*_KINDS, *names), f"Use one of: {', '.join(_KINDS)}.")
             raise self._wrong(f"unknown resource type '{word.text}'", word, hint)
         if _KINDS[kind] is AclResourceType.CLUSTER:
             if self._words and self._words[0].text == CLUSTER_NAME:
@@ -316,7 +314,7 @@ class _Operations(Words):
                     parameter,
                     "operations such as Read,Write",
                     part or text,
-                    hint=did_you_mean(part, OPERATIONS, f"Operations: {', '.join(OPERATIONS)}."),
+                    hint=did_you_mean(part, OPERATIONS, f"Use one of: {', '.join(OPERATIONS)}."),
                     at=(at, at + len(part)),
                 )
             found.append(operation.label)

@@ -29,7 +29,7 @@ def _resources(wildcard: str) -> tuple[Option, ...]:
         Option("--delegation-token", kinds.TOKEN, "A delegation token ID; may be repeated.",
                many=True),
         Option("--user-principal", kinds.PRINCIPAL,
-               "A user whose tokens are managed; may be repeated.", many=True),
+               "User resource, for CREATE_TOKENS and DESCRIBE_TOKENS; may be repeated.", many=True),
     )  # fmt: skip
 
 

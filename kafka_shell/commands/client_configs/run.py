@@ -79,7 +79,7 @@ def alter_client_configs(invocation: Invocation, context: Context) -> Plan:
     """Set and delete dynamic configs of users or their client IDs."""
     for option, hint in (
         ("user", "Name the user: dynamic client configs always belong to a user (KIP-649)."),
-        ("client-id", "Leave --client-id out for the default of all client IDs of the user."),
+        ("client-id", "Omit --client-id for the default of all client IDs of the user."),
     ):
         if "" in invocation[option]:
             raise UsageError(

@@ -153,7 +153,7 @@ def _levels_of_release(invocation: Invocation, context: Context) -> dict[str, in
         known = features.releases()
         raise UsageError(
             f"unknown release '{release}'",
-            hint=did_you_mean(release, known, f"Known releases: {', '.join(known)}."),
+            hint=did_you_mean(release, known, f"Use one of: {', '.join(known)}."),
             span=invocation.span("release-version"),
             text=invocation.text,
         )

@@ -45,14 +45,15 @@ COMMANDS: tuple[Command, ...] = (
             Option("--verbose", kinds.FLAG, "Also show what follows from each problem, and notes."),
         ),
         description=(
-            "Probes every broker and controller, and checks partitions, the metadata quorum,"
-            " partition reassignments and leftover throttles, log directories, groups and hanging"
-            " transactions. What follows from a problem, such as offline partitions from a broker"
-            " that is down, is counted in its line. Finishes within 10 seconds.\n"
+            "Probes every broker and controller, within 10 seconds.\n"
+            "Checks partitions, the metadata quorum, partition reassignments and leftover"
+            " throttles, log directories, groups and hanging transactions.\n"
+            "What follows from a problem, such as offline partitions from a broker that is down,"
+            " is counted in its line.\n"
             "Repeated (watch 15 health), it also finds partitions in which a group with members is"
             " stuck: its committed offset has not moved for 10 seconds while records arrived.\n"
-            "Exit status: 0 if healthy; 1 if there are problems or a check could not run. Notes do"
-            " not count."
+            "Exit status: 0 if healthy, despite notes; 1 if there are problems or a check could"
+            " not run."
         ),
         examples=(
             Example("health", "check the cluster"),
@@ -145,12 +146,13 @@ COMMANDS: tuple[Command, ...] = (
         search=("rolling restart", "stop broker", "maintenance", "shutdown", "upgrade"),
         description=(
             "unsafe: a partition would have no leader or too few in-sync replicas for producers"
-            " with acks=all, or the metadata quorum would lose its majority. risky: nothing fails,"
-            " but a reassignment or recovery should complete first, or one in-sync replica would"
-            " be left. unknown: something could not be read. safe: none of these. Replicas that are"
-            " not in sync count as unavailable.\n"
-            "The batches of --plan assume that the brokers of a batch are back in sync before the"
-            " next batch is stopped. The active controller is in the last batch.\n"
+            " with acks=all, or the metadata quorum would lose its majority.\n"
+            "risky: nothing fails, but a reassignment or recovery should complete first, or one"
+            " in-sync replica would be left.\n"
+            "unknown: something could not be read. safe: none of these.\n"
+            "Replicas that are not in sync count as unavailable. --plan assumes that a batch is"
+            " back in sync before the next one is stopped; the active controller is in the last"
+            " batch.\n"
             "Exit status: 0 if all brokers are safe, else 1."
         ),
         examples=(
@@ -180,17 +182,16 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("remove broker", "retire", "shrink", "scale in", "cordon", "drain"),
         description=(
-            "First checks whether the other brokers can hold everything: replication factors,"
-            " racks, disk space, and the majority of the metadata quorum. Then, after one question:"
-            " cordons the log directories of the broker (Kafka 4.3), moves all replicas off it and"
-            " removes the throttle, waits until you stop the broker, removes its voter and its"
-            " dynamic configs, and unregisters it. Deleting configs requires a connection to the"
-            " controllers: without one, use --keep-configs.\n"
-            "The completed steps are read from the cluster: if the command was interrupted at any"
-            " step, run the same command again to continue. A broker that is permanently down is"
-            " decommissioned in the same way, if every partition has a leader.\n"
+            "Checks whether the other brokers can hold everything: replication factors, racks,"
+            " disk space, the majority of the metadata quorum.\n"
+            "After one confirmation: cordons the broker (Kafka 4.3), moves its replicas, waits"
+            " until you stop it, removes its voter and dynamic configs, and unregisters it.\n"
+            "Deleting configs requires a connection to the controllers: without one, use"
+            " --keep-configs.\n"
+            "After an interruption, run the same command again. It also removes a broker that is"
+            " permanently down, if every partition has a leader.\n"
             "Exit status: 0 if the broker is decommissioned; 1 if it cannot be, or a step failed;"
-            " 130 after Ctrl-C, also while waiting for the broker to stop."
+            " 130 after Ctrl-C."
         ),
         apis=(2, 32, 34, 35, 44, 45, 46, 55, 60, 64, 81),
         examples=(
@@ -205,7 +206,7 @@ COMMANDS: tuple[Command, ...] = (
         run="cluster.quorum:describe_quorum",
         search=("controller", "raft", "kraft", "voters", "directory id"),
         elsewhere=tuple(
-            (option, "Leave it out: describe-quorum shows status and replication.")
+            (option, "Omit it: describe-quorum shows status and replication.")
             for option in ("--status", "--replication", "--human-readable")
         ),
         examples=(Example("describe-quorum", "show voters, observers and their lag"),),

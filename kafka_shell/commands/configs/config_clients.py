@@ -285,7 +285,7 @@ def _alter_quotas(
             near = [*known, *keys_of(entity)]
             raise ShellError(
                 f"{entity} has no config '{key}'",
-                hint=did_you_mean(key, near, f"Known configs: {', '.join(near)}."),
+                hint=did_you_mean(key, near, f"Use one of: {', '.join(near)}."),
                 code="unknown-key",
                 span=span,
             )

@@ -88,8 +88,9 @@ def _refuse_stopped(invocation: Invocation, cluster: Cluster) -> None:
         running = some([broker.id for broker in cluster.brokers()], 20)
         raise ShellError(
             f"broker {stopped[0]} is not running, and its configs cannot be read from others",
-            hint=f"Running brokers: {running}. To delete a dynamic config of a stopped broker, run"
-            f" alter-configs --broker-id {stopped[0]} --delete-config KEY, or '*' for all.",
+            hint=f"Use a running broker: {running}. To delete a dynamic config of a stopped"
+            f" broker, run alter-configs --broker-id {stopped[0]} --delete-config KEY, or '*' for"
+            " all.",
             code="no-match",
             span=invocation.span("broker-id"),
         )

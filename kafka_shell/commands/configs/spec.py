@@ -97,7 +97,7 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             *SUBJECT_OPTIONS,
             Option("--all", kinds.FLAG, "Also show defaults and inherited values."),
-            Option("--only-set", kinds.FLAG, "Only overridden values of the named keys.",
+            Option("--only-set", kinds.FLAG, "Show only resources that override the named keys.",
                    excludes=("--all",)),
             Option("--documentation", kinds.FLAG, "Include the broker's documentation."),
         ),

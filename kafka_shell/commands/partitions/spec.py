@@ -8,7 +8,9 @@ from kafka_shell.language.command import CHANGING, TIMEOUT, Argument, Command, E
 from kafka_shell.language.kinds import Kind
 
 THROTTLE = Option("--throttle", kinds.RATE, "Replication throttle per broker: 50MB/s.", least=1)
-WAIT = Option("--wait", kinds.FLAG, "Wait until the reassignment ends, then remove its throttle.")
+WAIT = Option(
+    "--wait", kinds.FLAG, "Wait until the reassignment completes, then remove its throttle."
+)
 INCLUDE_CORDONED = Option("--include-cordoned", kinds.FLAG,
                           "Also move replicas to cordoned brokers that are named.")  # fmt: skip
 FILE = Option("--reassignment-json-file", kinds.FILE, "A reassignment in Kafka's JSON format.")
@@ -88,7 +90,7 @@ COMMANDS: tuple[Command, ...] = (
         search=("rebalance", "migrate", "decommission", "generate", "execute", "rack", "balance"),
         apis=(2, 3, 32, 34, 35, 44, 45, 46),
         elsewhere=(
-            ("--execute", "Leave it out: the file is executed unless --dry-run is given."),
+            ("--execute", "Omit it: the file is executed unless --dry-run is given."),
             ("--verify", "Run verify-reassign-partitions --reassignment-json-file FILE."),
             ("--generate", "Use --dry-run to see the plan, and --export FILE to write it."),
             ("--list", "Run list-reassignments."),
@@ -162,7 +164,7 @@ COMMANDS: tuple[Command, ...] = (
             FILE,
             Option("--topics", kinds.TOPIC, "Only these topics: a,b  svc-*  /regex/", many=True,
                    aliases=("--topic",), metavar="TOPICS", excludes=("--reassignment-json-file",)),
-            Option("--finish", kinds.FLAG, "Wait until reassignments end, then remove throttles."),
+            Option("--finish", kinds.FLAG, "Wait until moves are complete, then remove throttles."),
             *CHANGING,
         ),
         description=(
@@ -278,16 +280,19 @@ COMMANDS: tuple[Command, ...] = (
             _BROKER,
             Option("--log-dir", _LOG_DIR, "Only this log directory."),
             Option("--by", kinds.CHOICE,
-                   "One line per dir (default), replica (default with topics), broker ...",
+                   "Group by dir (default), replica (default with topics), broker, topic or"
+                   " partition.",
                    choices=_BY, metavar="WHAT"),
         ),
         search=("disk", "size", "usage", "space", "storage", "future", "jbod"),
         description=(
-            "USABLE and TOTAL refer to the volume of the log directory. INCOMING counts future"
-            " replicas, which alter-log-dirs copies from another log directory of the broker; LAG"
-            " is their offset lag. --by topic and --by partition sort by size, largest first. SIZE"
-            " is the sum of all replicas, LARGEST the largest replica. A + marks figures that lack"
-            " replicas: their broker was not read, or their log directory is offline."
+            "USABLE and TOTAL refer to the volume of the log directory.\n"
+            "INCOMING counts future replicas, which alter-log-dirs copies from another log"
+            " directory of the broker; LAG is their offset lag.\n"
+            "--by topic and --by partition sort by size: SIZE is the sum of all replicas, LARGEST"
+            " the largest replica.\n"
+            "A + marks figures that lack replicas: their broker was not read, or their log"
+            " directory is offline."
         ),
         apis=(35,),
         examples=(

@@ -65,7 +65,6 @@ class ThrottleFile(ThrottleRecord):
                 ]))  # fmt: skip
         except OSError as error:
             raise ShellError(
-                f"cannot write {self._path}: {error.strerror}",
-                hint="No partition was moved: the replication throttle could not be recorded.",
+                f"cannot write {self._path}: {error.strerror} (no partition was moved)",
                 code="no-file",
             ) from None

@@ -51,14 +51,13 @@ class SandboxReport(Struct, frozen=True):
 
 
 def journal_page(entries: Sequence[JournalEntry], width: int | None) -> Iterator[Text]:
-    """Each entry with time and cluster, then its undo commands, unwrapped for copying."""
-    for entry in entries:
-        yield _heading(entry, width)
-        yield from _undo(entry)
+    """One line for each entry: its ID, time, cluster, status and command."""
+    return (_heading(entry, width) for entry in entries)
 
 
 def details_page(entries: Sequence[EntryDetails], width: int | None) -> Iterator[Text]:
-    """Each entry with its changes by status, many of them grouped and counted as in a plan."""
+    """Each entry with its changes by status, many of them grouped and counted as in a plan, and its
+    undo commands, unwrapped for copying."""
     for entry in entries:
         yield _heading(entry, width)
         by_status: dict[str, list[Change]] = {}
@@ -96,7 +95,7 @@ def _undo(entry: JournalEntry) -> Iterator[Text]:
     if entry.undoes:
         yield text("  undoes: ", "hint") + text(" ".join(entry.undoes))
     if not entry.undo and entry.changed:
-        throttles = "nothing to undo: a throttle ends with its reassignment"
+        throttles = "nothing to undo: a throttle is removed when its reassignment completes"
         yield text(f"  {throttles if entry.only_throttles else 'irreversible'}", "warning")
     if entry.continuation:
         yield text("  to continue: ", "hint") + text(entry.continuation)

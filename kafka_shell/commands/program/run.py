@@ -145,7 +145,7 @@ def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...
     if setting is None:
         raise UsageError(
             f"unknown setting '{name}'",
-            hint=did_you_mean(name, SETTINGS, f"Settings: {', '.join(SETTINGS)}."),
+            hint=did_you_mean(name, SETTINGS, f"Use one of: {', '.join(SETTINGS)}."),
             span=invocation.span("name"),
             text=invocation.text,
         )

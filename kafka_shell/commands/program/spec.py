@@ -84,7 +84,7 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             Option("--keep-going", kinds.FLAG, "Continue after a command fails."),
             Option("--generated", kinds.FLAG,
-                   "Accept plain commands only: refuse !, pipes, redirects and source."),
+                   "Accept plain commands only: reject !, pipes, redirects and source."),
             Option("--check", kinds.FLAG, "Check the syntax and run nothing."),
         ),
         search=("script", "run"),
@@ -176,7 +176,7 @@ COMMANDS: tuple[Command, ...] = (
               48, 49, 50, 51, 55, 57, 60, 61, 69, 74, 77, 80, 81, 89, 90, 91, 92),
         examples=(
             Example("undo --dry-run", "preview undoing the last change"),
-            Example("undo --yes", "undo the last change without a question"),
+            Example("undo --yes", "undo the last change without confirmation"),
         ),
     ),
     Command(
@@ -203,9 +203,9 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("log", "changes", "audit trail"),
         description=(
-            "Entries are kept per cluster: the newest 1,000, for 400 days. Each has the commands"
-            " that undo it. With an ID, also each change and whether it was done, failed, was not"
-            " sent, or has an unknown outcome."
+            "Entries are kept per cluster: the newest 1,000, for 400 days.\nWith an ID: each"
+            " change, whether it was done, failed, was not sent or has an unknown outcome, and the"
+            " commands that undo it."
         ),
         examples=(
             Example("journal --last 3", "show the last three changes"),

@@ -159,7 +159,7 @@ def _check_known(key: str, span: Span | None, *, ip: bool | None = None) -> None
     of = "" if ip is None else " of IP addresses" if ip else " of users and client IDs"
     raise ShellError(
         f"unknown quota{of}: '{key}'",
-        hint=did_you_mean(key, known, f"Known quotas: {', '.join(known)}."),
+        hint=did_you_mean(key, known, f"Use one of: {', '.join(known)}."),
         code="unknown-key",
         span=span,
     )

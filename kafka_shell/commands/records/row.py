@@ -265,7 +265,7 @@ def _from_base64(name: str, text: str) -> bytes:
 
 def _milliseconds(time: str | int | None) -> int | None:
     if isinstance(time, int) and time not in TIMESTAMPS:
-        raise _bad("timestamp is out of range", "Expected milliseconds since 1970.")
+        raise _bad("timestamp is out of range", "Use milliseconds since 1970.")
     if time is None or isinstance(time, int):
         return time
     try:
@@ -274,7 +274,7 @@ def _milliseconds(time: str | int | None) -> int | None:
             raise ValueError
     except ValueError:
         raise _bad(
-            "timestamp is not a time with a zone", "Expected a time such as 2026-01-31T10:00:00Z."
+            "timestamp is not a time with a zone", "Use a time such as 2026-01-31T10:00:00Z."
         ) from None
     return (moment - _EPOCH) // timedelta(milliseconds=1)
 

@@ -411,7 +411,7 @@ def lines_of(text: str, context: Context) -> tuple[str, ...]:
         if len(line.words) == 1:
             return lines_of_file(path)
         raise UsageError(
-            f"unexpected word '{line.words[1].text}' after the file",
+            f"unexpected argument '{line.words[1].text}' after the file",
             hint=f"Put options of rehearse first: rehearse {line.words[1].text} {first}",
         )
     raise UsageError(

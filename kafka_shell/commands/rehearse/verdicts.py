@@ -75,8 +75,8 @@ _FAMILIES = {
     "audit": "audits are not run on a twin",
 }
 _COMMANDS = {
-    "undo": "the journal of the original is not used",
-    "journal": "the journal of the original is not used",
+    "undo": "a rehearsal does not read your journal",
+    "journal": "a rehearsal does not read your journal",
     "health": "the brokers of a twin have no processes",
     "check-restart": "the brokers of a twin have no processes",
     "decommission": "the brokers of a twin have no processes, and cannot be stopped",
@@ -86,8 +86,8 @@ _COMMANDS = {
     "top": "a twin has no traffic",
     "rebalance": "a twin has no records: sizes and rates are unknown",
     "connect": "a rehearsal uses no other cluster",
-    "sandbox": "it changes this machine, not the cluster",
-    "watch": "it repeats a command until it is interrupted",
+    "sandbox": "changes this machine, not the cluster",
+    "watch": "repeats a command until it is interrupted",
     "rehearse": "a rehearsal cannot be rehearsed",
     "alter-client-configs": _RECORDS,
     "describe-client-configs": _RECORDS,

@@ -294,7 +294,7 @@ class _RemedyPlans:
             after, before = self._set.get((change.resource, change.field), (change.after, ""))
             if after != change.after:
                 raise ShellError(
-                    f"{line} contradicts {before}",
+                    f"{line} conflicts with {before}",
                     hint="The remedy was not applied. Run the one that you want.",
                     code="contradiction",
                 )
@@ -315,7 +315,7 @@ def _plan_of(line: str, resources: list[str], context: Context) -> Plan:
     invocation = parse(tokenize(line), REGISTRY, text=line)
     plan = function(invocation.command.run)(invocation, context)
     if not isinstance(plan, Plan):
-        raise ShellError(f"{line} changes nothing", code="no-plan")
+        raise ShellError(f"{line} has no effect", code="no-plan")
     if others := resources_outside(plan, resources):
         raise ShellError(
             f"the remedy of {resources[0]} would also change {others[0]}",

@@ -86,7 +86,7 @@ COMMANDS: tuple[Command, ...] = (
             *SOURCE_OPTIONS,
             *SAMPLE_OPTIONS,
             Option("--controls", AUDIT_CONTROL, "Only controls with these IDs, families or tags;"
-                   " all adds those of the tag opinion.", many=True),
+                   " all adds the controls with the tag opinion.", many=True),
             Option("--severity", kinds.CHOICE, "Only controls with at least this severity.",
                    choices=SEVERITIES),
             Option("--fail-on", kinds.CHOICE,

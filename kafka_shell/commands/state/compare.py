@@ -312,7 +312,7 @@ def missing(state: State, other: State) -> dict[str, Failure]:
         f"{resource} {key}": Failure(
             "sensitive",
             "brokers do not show the values of sensitive configs",
-            hint="Set it with alter-configs, and leave it out of the file.",
+            hint="Set it with alter-configs, and remove it from the file.",
         )
         for resource, key in sensitive_in(state, other)
     }

@@ -91,7 +91,7 @@ class DocumentValue:
             if name.startswith(_PRIVATE):
                 continue
             if name not in known:
-                otherwise = f"Fields: {', '.join(known)}."
+                otherwise = f"Use one of: {', '.join(known)}."
                 hint = did_you_mean(name, known, otherwise)
                 raise key.error(f"unknown field {shorten(name)} of {what}", hint)
             found[name] = value

@@ -81,7 +81,7 @@ def parts_of(text: str, at: DocumentValue, known: tuple[str, ...]) -> dict[str, 
         else:
             raise at.error(f"{shorten(text)}: the name after {kind!r} is missing")
         if kind not in known or kind in parts:
-            hint = did_you_mean(kind, known, f"Expected {', '.join(known)}.")
+            hint = did_you_mean(kind, known, f"Use {', '.join(known)}.")
             raise at.error(f"{shorten(text)}: unexpected {kind!r}", hint)
         parts[kind] = name
     return parts
@@ -361,7 +361,7 @@ def _config(key: str, place: DocumentValue) -> str:
     if has_secret_name(key):
         raise place.error(
             f"{key} is sensitive, and a state file contains no secrets",
-            f"Set it with alter-configs, and leave {key} out of the file.",
+            f"Set it with alter-configs, and remove {key} from the file.",
         )
     if place.is_list:
         items = [item.text(f"an item of {key}") for item in place.items(key)]
@@ -371,7 +371,7 @@ def _config(key: str, place: DocumentValue) -> str:
     if place.is_null:
         raise place.error(
             f"{key} has no value",
-            "Leave it out of the file for the default, or put null in quotes.",
+            "Omit it for the default, or put null in quotes.",
         )
     text = place.text(key)
     if not unit_of(key).value:

@@ -248,8 +248,8 @@ def _refuse_sensitive(plan: Plan, wanted: State, work: _Work) -> None:
                 "sensitive",
                 f"{place}: {change.resource}: {change.field} is unknown or sensitive, and a state"
                 " file contains no secrets",
-                hint="Check the name. Set a sensitive config with alter-configs, and leave it out"
-                " of the file.",
+                hint="Check the name. Set a sensitive config with alter-configs, and remove"
+                " it from the file.",
             )
 
 

@@ -35,7 +35,7 @@ def chosen_kinds(invocation: Invocation) -> list[str]:
             if word.replace("_", "-") not in KIND_NAMES:
                 raise UsageError(
                     f"unknown kind '{word}'",
-                    hint=did_you_mean(word, KIND_NAMES, f"Kinds: {', '.join(KIND_NAMES)}."),
+                    hint=did_you_mean(word, KIND_NAMES, f"Use one of: {', '.join(KIND_NAMES)}."),
                     code="bad-value",
                     span=invocation.span("only", index),
                     text=invocation.text,

@@ -73,13 +73,14 @@ COMMANDS: tuple[Command, ...] = (
         options=(_ONLY,),
         search=("drift", "compare", "state"),
         description=(
-            "A profile name selects that cluster, - is standard input, and any other argument is a"
-            " file. If an argument is both a profile and a file, write ./NAME for the file. With"
-            " one argument, the differences are what apply --prune would change on this cluster."
-            " Resources and configs that exist only on the cluster are differences if the scope of"
-            " the file selects them. Outside the scope, additional configs of resources in the file"
-            " are listed below the differences. The exit status is 0 if nothing differs, and 1 if"
-            " something does or could not be compared."
+            "A profile name selects that cluster, - is standard input, any other argument is a"
+            " file; write ./NAME if it is both.\n"
+            "With one argument, the differences are what apply --prune would change on this"
+            " cluster.\n"
+            "Resources that exist only on the cluster are differences if they are in the scope of"
+            " the file.\n"
+            "Other configs of resources in the file are listed below the differences.\n"
+            "Exit status: 0 if nothing differs, 1 if something does or could not be compared."
         ),
         examples=(
             Example("diff payments.yaml", "what differs between the cluster and a file"),
@@ -97,19 +98,20 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             _ONLY,
             Option("--prune", kinds.FLAG,
-                   "Delete what is within the scope of the file, and not in the file."),
+                   "Delete resources that are in the scope of the file but not in the file."),
             Option("--reassign", kinds.FLAG, "Move replicas to the file's replica_assignment."),
             THROTTLE,
             WAIT,
         ),
         search=("state", "yaml", "sync", "gitops", "declarative"),
         description=(
-            "The file - is standard input. Applying a file again changes nothing; an interrupted"
-            " apply continues when it is run again. Nothing is sent if any item is rejected."
-            " Resources and configs that the file does not mention stay; --prune deletes those"
-            " within the scope of the file. A changed replication factor moves replicas, with"
-            " --throttle and --wait as in reassign-partitions; a topic that gets more partitions at"
-            " the same time gets them first."
+            "The file - is standard input.\n"
+            "Nothing is sent if any item is rejected; an interrupted apply continues when it is"
+            " run again.\n"
+            "Resources and configs that are not in the file stay; --prune deletes them if they"
+            " are in the scope of the file.\n"
+            "A changed replication factor moves replicas, with --throttle and --wait as in"
+            " reassign-partitions; new partitions are added first."
         ),
         examples=(
             Example("apply payments.yaml --dry-run", "show what would change"),

@@ -10,7 +10,7 @@ _TOKEN = Argument("token", kinds.TOKEN, "Token IDs, as listed by describe-tokens
                   required=False)  # fmt: skip
 _HMAC = Option("--hmac", kinds.SECRET, "The HMAC of a token that is hidden from you.", many=True,
                metavar="HMAC")  # fmt: skip
-_NO_LOGIN = "Requires a SASL or TLS login that is not itself a token."
+_NO_LOGIN = "Requires authentication with SASL or TLS, not with a token."
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -49,12 +49,12 @@ COMMANDS: tuple[Command, ...] = (
             Option("--max-life-time-period", kinds.DURATION,
                    "Maximum lifetime including renewals: 7d; limited by the brokers.", least=-1),
             Option("--properties-file", kinds.FILE,
-                   "Write client properties for the login instead of showing the token."),
+                   "Write client properties with the token to a file instead of showing it."),
         ),
         search=("delegation", "login", "credential"),
         description=(
-            "A token consists of an ID, used as user name, and an HMAC, used as password, for a"
-            " SCRAM login with tokenauth=true. It is shown once, and never as JSON, YAML or CSV."
+            "A token consists of an ID, used as user name, and an HMAC, used as password, for"
+            " SCRAM with tokenauth=true. It is shown once, and never as JSON, YAML or CSV."
             f" {_NO_LOGIN}"
         ),
         examples=(

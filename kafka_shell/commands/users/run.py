@@ -51,7 +51,7 @@ def mechanism_of(word: str) -> ScramMechanism:
     for known in ScramMechanism:
         if known.label == word.strip().upper() and known is not ScramMechanism.UNKNOWN:
             return known
-    hint = did_you_mean(word, MECHANISMS, f"Known mechanisms: {', '.join(MECHANISMS)}.")
+    hint = did_you_mean(word, MECHANISMS, f"Use one of: {', '.join(MECHANISMS)}.")
     raise UsageError(f"unknown SCRAM mechanism '{word.strip()}'", hint=hint, code="bad-value")
 
 
@@ -104,7 +104,7 @@ def read(key: str, value: str) -> RequestedCredential:
 def _malformed() -> UsageError:
     return UsageError(
         "expected a SCRAM mechanism, such as SCRAM-SHA-256 or SCRAM-SHA-256=[iterations=8192]",
-        hint="Leave the password out to be prompted, or use --password-file FILE or --generate.",
+        hint="Omit the password to be prompted, or use --password-file FILE or --generate.",
         code="bad-value",
     )
 

@@ -319,7 +319,7 @@ def test_remedies_that_contradict_each_other_are_not_both_applied(shell: Shell) 
     try:
         run = shell("spark audit --controls Y01,Y02 --fix --yes")
         assert run.status == 1, str(run)
-        assert "flush.messages=2 contradicts alter-configs" in run.err
+        assert "flush.messages=2 conflicts with alter-configs" in run.err
         shown = shell.ok(f"describe-configs {topic} flush.messages --output json").json
         assert shown[0]["value"] == "1", shown
     finally:

@@ -57,7 +57,7 @@ def test_a_word_of_a_hundred_kilobytes(
 @pytest.mark.parametrize("argv", [(b"describe-topic", b"a\xffb"), (b"\xfe",), (b"--\xff",)])
 def test_bytes_that_are_no_text(kafka: Program, argv: tuple[bytes, ...]) -> None:
     run = kafka(*map(os.fsdecode, argv))
-    hinted(refused(run, 2, f"word {len(argv) + 2} of the command line is not UTF-8"))
+    hinted(refused(run, 2, f"argument {len(argv) + 2} of the command line is not UTF-8"))
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,8 @@ def test_the_last_acl_of_a_resource(
         (without_effect.Facts([], [], ["User:bob", "User:bob"]),
          ["user names do not include 'User:': User:bob is not user bob"], False),
         (without_effect.Facts([], ["zoë"], []),
-         ["user zoë will not be able to log in: SCRAM in Kafka supports ASCII names only"], False),
+         ["user zoë will not be able to authenticate: SCRAM in Kafka supports ASCII names only"],
+         False),
     ],
 )  # fmt: skip
 def test_without_effect(

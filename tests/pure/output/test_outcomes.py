@@ -338,7 +338,7 @@ def test_json_of_a_change() -> None:
         ("topic a", "done"),
         ("topic b", "failed"),
         ("topic c", "done"),
-        ("topic gone", "refused"),
+        ("topic gone", "rejected"),
     ]
     assert "POLICY_VIOLATION" in err_of(drawing)
 

@@ -11,7 +11,7 @@ from kafka_shell.admin.cluster.model import (
 )
 from kafka_shell.admin.configs.model import ConfigResource, ConfigSource, ResourceType
 from kafka_shell.admin.topics.model import TopicDescription
-from kafka_shell.base.outcome import JournalEntry
+from kafka_shell.base.outcome import EntryDetails, JournalEntry
 from kafka_shell.base.results import Failure
 from kafka_shell.base.units import ConfigType
 from kafka_shell.commands.program.render import SandboxReport
@@ -129,21 +129,18 @@ def test_health_counts_its_verdicts() -> None:
         assert drawn(health).startswith(verdict) and not health.ok
 
 
-def test_the_journal_has_whole_lines_to_be_copied() -> None:
+def test_an_entry_of_the_journal_has_whole_lines_to_be_copied() -> None:
     undo = ("alter-configs b " + "k=v " * 40 + "z=1", "delete-topic a")
+    of_first = ("0123abcd", 1.5, "5L6g", "b:9092", "the command", "done", (), undo)
     entries = (
-        JournalEntry("0123abcd", 1.5, "5L6g", "b:9092", "the command", "done", (), undo),
+        JournalEntry(*of_first),
         JournalEntry("0123abce", 1.0, "5L6g", "b:9092", "another", "failed", (), ()),
     )
-    when = local_time(1000)
-    assert drawn(entries, width=60) == (
-        f"0123abcd  {when}  b:9092  done  the command\n"
-        "  undo:\n"
-        f"  {undo[0]}\n"
-        "  delete-topic a\n"
-        f"0123abce  {when}  b:9092  failed  another\n"
-    )
-    assert drawn(iter(entries)) == drawn(entries)
+    first = f"0123abcd  {local_time(1000)}  b:9092  done  the command\n"
+    listed = f"{first}0123abce  {local_time(1000)}  b:9092  failed  another\n"
+    assert drawn(entries, width=60) == drawn(iter(entries)) == listed
+    page = f"{first}  undo:\n  {undo[0]}\n  delete-topic a\n"
+    assert drawn((EntryDetails(*of_first),), width=60) == page
 
 
 def test_health_is_friendly_when_all_is_well() -> None:

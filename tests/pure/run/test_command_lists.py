@@ -133,10 +133,10 @@ def test_an_example_that_is_wrapped_reads_the_same() -> None:
 @pytest.mark.parametrize(
     ("line", "hint"),
     [
-        ("reassign-partitions --reassignment-json-file f --execute", "Leave it out"),
+        ("reassign-partitions --reassignment-json-file f --execute", "Omit it"),
         ("reassign-partitions --reassignment-json-file f --verify", "verify-reassign-partitions"),
         ("reassign-partitions --topics-to-move-json-file f --generate", "--dry-run"),
-        ("describe-quorum --status", "Leave it out"),
+        ("describe-quorum --status", "Omit it"),
     ],
 )
 def test_options_of_kafka_s_tools_are_hinted(line: str, hint: str) -> None:

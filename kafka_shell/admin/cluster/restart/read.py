@@ -102,7 +102,7 @@ def _refuse_absent(stopped: Collection[int], known: cluster_reads.Brokers) -> No
         if broker is None:
             ids = ", ".join(map(str, known.by_id))
             raise ShellError(
-                f"broker {id} does not exist", hint=f"Brokers of this cluster: {ids}.",
+                f"broker {id} does not exist", hint=f"Use one of: {ids}.",
                 code="no-match",
             )  # fmt: skip
         if broker.state in ("fenced", "absent"):

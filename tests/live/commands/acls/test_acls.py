@@ -82,7 +82,7 @@ def test_each_is_reported_on_its_own(kafka: Program, cluster: Cluster, bob: str)
     told = {row["resource"]: (row["status"], row["error"]) for row in run.json["changes"]}
     assert told == {
         f"acl allow User:{bob} Read on topic {bob}": ("done", None),
-        f"acl allow User:{bob} Write on topic {bob}": ("refused", "INVALID_REQUEST"),
+        f"acl allow User:{bob} Write on topic {bob}": ("rejected", "INVALID_REQUEST"),
     }
     run = kafka(
         "alter-acls", "--topic", bob, "--yes", "--output", "json",
@@ -92,7 +92,7 @@ def test_each_is_reported_on_its_own(kafka: Program, cluster: Cluster, bob: str)
     told = {row["resource"]: (row["status"], row["error"]) for row in run.json["changes"]}
     assert told == {
         f"acl allow User:{bob} Describe on topic {bob}": ("skipped", None),
-        f"acl deny User:{bob} All from * on topic {bob}": ("refused", "RESOURCE_NOT_FOUND"),
+        f"acl deny User:{bob} All from * on topic {bob}": ("rejected", "RESOURCE_NOT_FOUND"),
     }
     assert "nothing was changed: 1 of 2 items is invalid" in run.stderr
     assert rules(cluster, bob) == ["allow User:B Read on topic B"]

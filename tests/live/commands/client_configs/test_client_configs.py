@@ -86,7 +86,7 @@ def test_each_entity_has_its_outcome(run: Program) -> None:
                 "heartbeat.interval.ms=12s", "--output", "json")  # fmt: skip
     assert mixed.status == 1
     assert {row["resource"]: row["status"] for row in mixed.json["changes"]} == {
-        "client-config user alice": "refused",
+        "client-config user alice": "rejected",
         "client-config user bob": "done",
     }
     assert "session.timeout.ms=10000 (of user alice)" in mixed.stderr

@@ -107,7 +107,7 @@ def test_levels_by_release(run: Program) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("metadata.version=4.9",), "Releases: 3.0"),
+        (("metadata.version=4.9",), "Use one of: 3.0"),
         (("group.version=on",), "group.version must be a level such as 1"),
         (("group.version=1", "--disable", "group.version"), "twice"),
         (("--release-version", "4.33"), "Did you mean 4.3?"),

@@ -391,4 +391,4 @@ def test_a_config_without_a_value_is_explained(tmp_path: Path) -> None:
                 tmp_path, "version: 1\ntopics: {a: {partitions: 1, configs: {retention.ms: null}}}"
             )
         )
-    assert "Leave it out of the file for the default" in caught.value.hint
+    assert "Omit it for the default" in caught.value.hint
