@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import __version__
-from kafka_shell.base.errors import ShellError, Status, UsageError
+from kafka_shell.base.errors import ShellError, Status, UsageError, pointing_at
 
 if TYPE_CHECKING:
     from kafka_shell.base.plans import Report
@@ -203,11 +203,8 @@ def _defaults(program: dict[str, Any]) -> dict[str, Any]:
         name = option.name.removeprefix("--")
         if name in program and name not in ("output", "no-color", "help"):
             value = program[name]
-            try:
+            with pointing_at(None):
                 found[name] = option.kind.convert(option, value)
-            except UsageError as error:
-                error.span = None  # it is relative to the value
-                raise
     return found
 
 
@@ -310,11 +307,8 @@ def _integer(program: dict[str, Any], name: str) -> int | None:
     if value is None:
         return None
     option = next(each for each in SANDBOX if each.name == f"--{name}")
-    try:
+    with pointing_at(None):
         return int(option.kind.convert(option, value))
-    except UsageError as error:
-        error.span = None
-        raise
 
 
 def _report_early(error: ShellError, text: str) -> Status:

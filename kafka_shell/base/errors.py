@@ -104,6 +104,16 @@ class MistakeCollector:
         raise_all(self.found)
 
 
+@contextmanager
+def pointing_at(span: tuple[int, int] | None) -> Iterator[None]:
+    """Let an error of the body point to this span of the line."""
+    try:
+        yield
+    except ShellError as error:
+        error.span = span
+        raise
+
+
 def raise_all(errors: Sequence[ShellError]) -> None:
     """Raise one error as it is, and several in one; do nothing without errors."""
     if errors:

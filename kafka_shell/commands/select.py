@@ -132,14 +132,13 @@ def unknown_broker(word: str, ids: Iterable[object], span: tuple[int, int] | Non
     )
 
 
-def broker_id(word: str, span: tuple[int, int] | None, text: str) -> int:
+def broker_id(word: str, span: tuple[int, int] | None) -> int:
     """The ID of a broker that need not be running. Raises UsageError if it is not a number."""
     if not word.isdecimal() or int(word) >= 1 << 31:
         raise UsageError(
             f"'{word}' is not a broker ID",
             hint="A broker ID is a number, such as 4.",
             span=span,
-            text=text,
         )
     return int(word)
 

@@ -168,7 +168,7 @@ def _api(key: int, spoken: Mapping[int, Mapping[int, tuple[int, int]]]) -> ApiSu
     )  # fmt: skip
 
 
-def unknown_level(name: str, text: str, span: tuple[int, int] | None, line: str) -> UsageError:
+def unknown_level(name: str, text: str, span: tuple[int, int] | None) -> UsageError:
     """The error for a level that is neither a number nor a release."""
     what = "a level such as 1" + (" or a release such as 4.1" if name == METADATA else "")
     return UsageError(
@@ -176,7 +176,6 @@ def unknown_level(name: str, text: str, span: tuple[int, int] | None, line: str)
         hint=f"Use one of: {', '.join(releases())}." if name == METADATA else "",
         code="bad-value",
         span=span,
-        text=line,
         see=None if name == METADATA else Resource("feature"),
     )
 

@@ -86,7 +86,6 @@ def alter_client_configs(invocation: Invocation, context: Context) -> Plan:
                 f"--{option} must not be empty",
                 hint=hint,
                 span=invocation.span(option, invocation[option].index("")),
-                text=invocation.text,
             )
     entities = [
         ClientEntity(user, client_id)

@@ -31,9 +31,7 @@ _KEEP = (
 
 def decommission(invocation: Invocation, context: Context) -> Runbook | Plan:
     """The runbook that removes a broker, or the plan that removes its cordon."""
-    broker = select.broker_id(
-        invocation["broker-id"], invocation.span("broker-id"), invocation.text
-    )
+    broker = select.broker_id(invocation["broker-id"], invocation.span("broker-id"))
     if invocation["undo"]:
         return _undo(context, broker)
     work = _Work(invocation, context, broker)

@@ -98,7 +98,6 @@ def _wrong(invocation: Invocation, name: str, index: int, expected: str) -> Usag
         else "Run describe-quorum to see the voters.",
         code="bad-value",
         span=invocation.span(name, index),
-        text=invocation.text,
     )
 
 
@@ -135,12 +134,12 @@ def _named(invocation: Invocation) -> dict[str, int]:
     for option, index, name, text in pairs:
         span = invocation.span(option, index)
         if name in requested:
-            raise UsageError(f"{name} is set twice", span=span, text=invocation.text)
+            raise UsageError(f"{name} is set twice", span=span)
         level = int(text) if re.fullmatch(r"\d{1,4}", text) else None
         if level is None and name == features.METADATA:
             level = features.level_of(text)
         if level is None:
-            raise features.unknown_level(name, text, span, invocation.text)
+            raise features.unknown_level(name, text, span)
         requested[name] = level
     return requested
 
@@ -155,7 +154,6 @@ def _levels_of_release(invocation: Invocation, context: Context) -> dict[str, in
             f"unknown release '{release}'",
             hint=did_you_mean(release, known, f"Use one of: {', '.join(known)}."),
             span=invocation.span("release-version"),
-            text=invocation.text,
         )
     now = features.describe(context.cluster)
     known_here = {feature.name for feature in now.features}

@@ -78,7 +78,7 @@ def unregister_broker(invocation: Invocation, context: Context) -> Plan:
 def _ids(invocation: Invocation) -> list[int]:
     """The broker IDs as given; patterns would match running brokers, too."""
     return [
-        select.broker_id(word, invocation.span("broker-id", index), invocation.text)
+        select.broker_id(word, invocation.span("broker-id", index))
         for index, words in enumerate(invocation["broker-id"])
         for word in words.split(",")
     ]

@@ -27,7 +27,7 @@ from kafka_shell.admin.quotas.model import (
     QuotaFilter,
 )
 from kafka_shell.admin.users import scram
-from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.base.errors import ShellError, UsageError, did_you_mean, pointing_at
 from kafka_shell.base.plans import Order, Plan, Resource, merge_plans
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
@@ -115,7 +115,7 @@ def _check(invocation: Invocation, types: Sequence[str], names: Sequence[object]
         problem = "more entity names than entity types"
     if problem:
         hint = "Only users and clients can be combined, one --entity-type for each --entity-name."
-        raise UsageError(problem, hint=hint, span=span, text=invocation.text)
+        raise UsageError(problem, hint=hint, span=span)
 
 
 def _entity(invocation: Invocation, parts: Mapping[str, str | Default | None]) -> QuotaEntity:
@@ -203,13 +203,11 @@ def _plan(
             hint="Use two commands.",
             code="INVALID_REQUEST",
             span=span_of_key(invocation, other),
-            text=invocation.text,
         )
     if entity.client_id is not None or entity.ip is not None or not isinstance(entity.user, str):
         raise UsageError(
             f"{entity} cannot have SCRAM credentials: only a named user can",
             span=span_of_key(invocation, mechanisms[0]),
-            text=invocation.text,
         )
     return _alter_credentials(invocation, context, entity.user, pairs, deleted)
 
@@ -217,18 +215,13 @@ def _plan(
 def _alter_credentials(
     invocation: Invocation, context: Context, user: str, pairs: _PAIRS, deleted: Sequence[str]
 ) -> Plan:
-    try:
+    with pointing_at(invocation.span("add-config") or invocation.span("delete-config")):
         requested = [scram_options.read(key, value) for key, value in pairs]
         deleted_keys = [scram_options.mechanism_of(key) for key in deleted]
-    except UsageError as error:
-        error.span = invocation.span("add-config") or invocation.span("delete-config")
-        raise
     both = [each.mechanism for each in requested if each.mechanism in deleted_keys]
     if both:
         raise UsageError(
-            f"{both[0].label} is both added and deleted",
-            span=invocation.span("delete-config"),
-            text=invocation.text,
+            f"{both[0].label} is both added and deleted", span=invocation.span("delete-config")
         )
     password = None
     if not all(each.password for each in requested):
@@ -292,7 +285,7 @@ def _alter_quotas(
 
     texts: list[tuple[str, str | None]] = [*pairs, *((key, None) for key in deleted)]
     words = [(key, value, span_of_key(invocation, key)) for key, value in texts]
-    limits = read_limits(words, check, invocation.text)
+    limits = read_limits(words, check)
     requested = [QuotaAlteration(entity, key, limit) for key, limit in limits.items()]
     return quota_changes.plan_alter(cluster, requested)
 
@@ -307,7 +300,6 @@ def _needs_user(invocation: Invocation, entity: QuotaEntity, key: str) -> UsageE
         f"{key} is a dynamic client config, which requires a named user, got {entity}",
         hint=hint,
         span=span_of_key(invocation, key),
-        text=invocation.text,
     )
 
 

@@ -66,7 +66,6 @@ def _refuse_nothing(invocation: Invocation, alterations: object) -> None:
         raise UsageError(
             "--alter requires --add-config, --add-config-file or --delete-config",
             span=invocation.span("alter"),
-            text=invocation.text,
         )
 
 
@@ -89,7 +88,6 @@ def _resources(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]
             f"--entity-type {entity} has no default entity",
             hint="Only brokers, users, clients and ips have a default entity.",
             span=invocation.span("entity-default") or invocation.span("entity-name"),
-            text=invocation.text,
         )
     if name is not None:
         return [ConfigResource(kind, name)]
@@ -107,7 +105,6 @@ def _entity(invocation: Invocation) -> tuple[str, str | None]:
         raise UsageError(
             "only users and clients can be combined",
             span=invocation.span("entity-type", 1) or invocation.span("entity-name", 1),
-            text=invocation.text,
         )
     names = invocation["entity-name"]
     if names and invocation["entity-default"]:
@@ -115,7 +112,6 @@ def _entity(invocation: Invocation) -> tuple[str, str | None]:
             "--entity-name cannot be used with --entity-default",
             code="mutually-exclusive",
             span=invocation.span("entity-default"),
-            text=invocation.text,
         )
     if invocation["entity-default"]:
         names = ("",)
@@ -131,8 +127,7 @@ def _all(kind: ResourceType, entity: str, invocation: Invocation, cluster: Clust
     if kind in (ResourceType.CLIENT_METRICS, ResourceType.GROUP):
         return configs.list_resources(cluster, kind)
     raise UsageError(
-        f"--entity-type {entity} requires --entity-name", span=invocation.span("entity-type"),
-        text=invocation.text,
+        f"--entity-type {entity} requires --entity-name", span=invocation.span("entity-type")
     )  # fmt: skip
 
 

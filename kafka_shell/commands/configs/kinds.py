@@ -192,7 +192,6 @@ def unnamed(invocation: Invocation, types: Sequence[str], *, default: bool = Tru
     return UsageError(
         f"--alter of {' and '.join(types)} requires {options}" + (" for each" * (len(types) > 1)),
         span=invocation.span("alter"),
-        text=invocation.text,
     )
 
 
@@ -206,5 +205,4 @@ def refuse_literal_default(invocation: Invocation) -> None:
                     f"'{name}' is not the name of an entity",
                     hint="For the default entity, use --entity-default or --entity-name ''.",
                     span=invocation.span(option, number),
-                    text=invocation.text,
                 )

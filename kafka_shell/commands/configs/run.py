@@ -68,7 +68,6 @@ def subjects(
         raise UsageError(
             "a topic or one of " + ", ".join(OTHER_SUBJECTS) + " is required",
             hint=f"For example: {invocation.command.name} orders.placed",
-            text=invocation.text,
         )
     words = _as_words(invocation, "topic")
     names = select.topics_to_change(words, context) if to_change else select.topics(words, cluster)
@@ -261,11 +260,7 @@ def _refuse_duplicates(invocation: Invocation, alterations: Sequence[ConfigAlter
     counts = Counter(each.key for each in alterations)
     raise_all(
         [
-            UsageError(
-                f"{key} is set twice",
-                span=span_of_key(invocation, key),
-                text=invocation.text,
-            )
+            UsageError(f"{key} is set twice", span=span_of_key(invocation, key))
             for key, count in counts.items()
             if count > 1
         ]

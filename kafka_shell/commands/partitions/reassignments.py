@@ -113,7 +113,6 @@ def cancel(invocation: Invocation, context: Context) -> Plan:
         raise UsageError(
             "--cancel requires --reassignment-json-file, --topics or --partitions",
             hint="To cancel all reassignments, run reassign-partitions --cancel --topics '*'",
-            text=invocation.text,
         )
     before, record = _replicas_before(context), throttle_record(context)
     file = given_file(invocation)
@@ -251,19 +250,14 @@ def _check(invocation: Invocation) -> None:
         raise UsageError(
             "one of --reassignment-json-file, --topics or --drain is required",
             hint="For example: reassign-partitions --topics 'orders.*' --broker-list 1,2,3",
-            text=invocation.text,
         )
     if invocation["partitions"] and given != ["drain"]:
         raise UsageError(
-            "--partitions requires --drain or --cancel",
-            span=invocation.span("partitions"),
-            text=invocation.text,
+            "--partitions requires --drain or --cancel", span=invocation.span("partitions")
         )
     if len(given) > 1 and set(given) != {"topics", "drain"}:
         raise UsageError(
-            f"--{given[0]} cannot be used with --{given[1]}",
-            span=invocation.span(given[1]),
-            text=invocation.text,
+            f"--{given[0]} cannot be used with --{given[1]}", span=invocation.span(given[1])
         )
 
 

@@ -205,5 +205,4 @@ def _found(
         f"no command matches '{word}'",
         hint=did_you_mean(word, names, "Run help to list every command."),
         span=invocation.span("command"),
-        text=invocation.text,
     )

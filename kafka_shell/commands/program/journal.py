@@ -33,7 +33,6 @@ def journal(invocation: Invocation, context: Context) -> Rows[JournalEntry] | No
             "--undo requires the ID of an entry",
             hint="To undo the last change, run undo. To see the IDs, run journal.",
             span=invocation.span("undo"),
-            text=invocation.text,
         )
     found = [*islice(_selected(invocation, context), invocation["last"])][::-1]
     readable = [each for each in found if not isinstance(each, Path)]
@@ -103,7 +102,6 @@ def _since(invocation: Invocation, context: Context) -> float | None:
         raise UsageError(
             f"--since must be a duration such as 2h or a time such as 2026-01-31T10:00, got {text}",
             span=invocation.span("since"),
-            text=invocation.text,
         ) from None
     if note := units.odd_hour(text, time, now):
         context.note(note)

@@ -77,7 +77,6 @@ def watch(invocation: Invocation, context: Context) -> Status:
         raise UsageError(
             "SECONDS must be a number of seconds greater than 0, at most 24 days",
             span=invocation.span("seconds"),
-            text=invocation.text,
         )
     if context.run_line is None:
         raise ShellError("watch cannot run commands here", code="no-shell")
@@ -147,7 +146,6 @@ def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...
             f"unknown setting '{name}'",
             hint=did_you_mean(name, SETTINGS, f"Use one of: {', '.join(SETTINGS)}."),
             span=invocation.span("name"),
-            text=invocation.text,
         )
     if value is None:
         return tuple(row for row in context.settings.describe() if row.name == name)

@@ -47,11 +47,7 @@ def _refuse_ignored(invocation: Invocation) -> None:
     for option in invocation.command.options:
         name = option.name.removeprefix("--")
         if name != "yes" and invocation[name] not in (None, False):
-            raise UsageError(
-                f"{option.name} requires sandbox start",
-                span=invocation.span(name),
-                text=invocation.text,
-            )
+            raise UsageError(f"{option.name} requires sandbox start", span=invocation.span(name))
 
 
 def _connect_if_unreachable(started: Sandbox, context: Context) -> None:
@@ -78,7 +74,6 @@ def _confirm(invocation: Invocation, context: Context, shared: bool) -> None:
             "wiping the sandbox deletes its data, and standard input is not a terminal",
             hint="Use --yes to skip confirmation.",
             code="no-terminal",
-            text=invocation.text,
         )
     others = "Another shell is using it. " if shared else ""
     question = f"{others}Delete the sandbox and all its data?"

@@ -21,7 +21,13 @@ from kafka_shell.admin.quotas.model import (
     QuotaFilter,
 )
 from kafka_shell.base.command_results import Listing, NoRows
-from kafka_shell.base.errors import MistakeCollector, ShellError, UsageError, did_you_mean
+from kafka_shell.base.errors import (
+    MistakeCollector,
+    ShellError,
+    UsageError,
+    did_you_mean,
+    pointing_at,
+)
 from kafka_shell.base.plans import Plan
 from kafka_shell.base.units import parse_quota
 from kafka_shell.context import Context
@@ -125,13 +131,12 @@ def _limits(invocation: Invocation, *, ip: bool) -> dict[str, float | None]:
             for key in keys.split(",")
         ),
     ]
-    return read_limits(words, lambda key, span: _check_known(key, span, ip=ip), invocation.text)
+    return read_limits(words, lambda key, span: _check_known(key, span, ip=ip))
 
 
 def read_limits(
     words: Iterable[tuple[str, str | None, Span | None]],
     check: Callable[[str, Span | None], None],
-    line: str,
 ) -> dict[str, float | None]:
     """Quota key -> new value, of keys, values and their places in the line; None removes the quota.
     `check` raises ShellError for a key that is not a quota of the entity."""
@@ -141,12 +146,9 @@ def read_limits(
         with mistakes.collecting():
             check(key, span)
             if key in limits:
-                raise UsageError(f"{key} is set twice", span=span, text=line)
-            try:
+                raise UsageError(f"{key} is set twice", span=span)
+            with pointing_at(span):
                 limits[key] = None if text is None else parse_quota(key, text)
-            except ShellError as error:
-                error.span = span
-                raise
     mistakes.check()
     return limits
 

@@ -321,7 +321,6 @@ def read(invocation: Invocation, context: Context, parse: Parse) -> Input:
             "--from-file - cannot read standard input: commands are read from it",
             hint="Use a file, or run kafka.sh write-record.",
             span=invocation.span("from-file"),
-            text=invocation.text,
         )
     file = _File(name, parse)
     return _ahead(iter(file), file)

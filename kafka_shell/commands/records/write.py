@@ -52,7 +52,7 @@ def _refuse_combinations(invocation: Invocation) -> None:
 
 
 def _wrong(invocation: Invocation, name: str, message: str) -> UsageError:
-    return UsageError(message, span=invocation.span(name), text=invocation.text)
+    return UsageError(message, span=invocation.span(name))
 
 
 def _input(invocation: Invocation, context: Context) -> Input:

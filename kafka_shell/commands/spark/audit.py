@@ -16,7 +16,7 @@ from kafka_shell.audit.policy import DRIFT, STATE, Policy, select_controls
 from kafka_shell.audit.run import with_state
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.base.command_results import NoRows
-from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.errors import ShellError, UsageError, pointing_at
 from kafka_shell.base.plans import Advice, Effect, NotChecked, Plan, Resource, merge_plans
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
@@ -116,14 +116,11 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
             context.note(
                 f"the suppression of {each.control} by {each.owner} has expired: {each.reason}"
             )
-    try:
+    with pointing_at(invocation.span("controls")):
         chosen = select_controls(known, words, invocation["severity"] or "")
         given = {word.strip().upper() for word in words}
         if given and given <= {policy.STATE, *policy.DRIFT} and not invocation["against"]:
             raise UsageError(f"control {min(given)} requires --against", code="no-control")
-    except UsageError as error:
-        error.span = invocation.span("controls")
-        raise
     return chosen, declared
 
 

@@ -15,7 +15,7 @@ from kafka_shell.audit.model import (
     SparkServer,
 )
 from kafka_shell.audit.policy import select_controls
-from kafka_shell.base.errors import UsageError
+from kafka_shell.base.errors import pointing_at
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 
@@ -35,11 +35,8 @@ def controls(
     """The chosen controls; one control as a page."""
     known = control.controls_of(context.paths.config / "controls")
     words = [name for word in invocation["control"] for name in word.split(",") if name]
-    try:
+    with pointing_at(invocation.span("control")):
         chosen = select_controls(known, words, invocation["severity"] or "")
-    except UsageError as error:
-        error.span = invocation.span("control")
-        raise
     found = describe.controls_of(chosen)
     one = len(found) == 1 and [word.upper() for word in words] == [found[0].control]
     return describe.explained(found[0], chosen[0].sql) if one else found

@@ -220,7 +220,6 @@ def source_of(invocation: Invocation, context: Context, argument: str) -> StateS
             hint=f"For the file, use ./{word}.",
             code="ambiguous",
             span=invocation.span(argument),
-            text=invocation.text,
         )
     if word in profiles:
         flags = {"profile": word}
@@ -236,7 +235,6 @@ def source_of(invocation: Invocation, context: Context, argument: str) -> StateS
         hint=known,
         code="bad-value",
         span=invocation.span(argument),
-        text=invocation.text,
     )
 
 
@@ -251,7 +249,6 @@ def state_in(invocation: Invocation, context: Context, argument: str) -> State:
             f"a state cannot be read from standard input, which is {why}",
             hint="Use a file.",
             span=invocation.span(argument),
-            text=invocation.text,
         )
     return load("/dev/stdin", Path())
 

@@ -28,8 +28,7 @@ def chosen_kinds(invocation: Invocation) -> list[str]:
     """The kinds of --only, or all, as in a file."""
     chosen: list[str] = []
     if any(not text.strip(", ") for text in invocation["only"]):
-        raise UsageError("--only must not be empty", span=invocation.span("only"),
-                         text=invocation.text)  # fmt: skip
+        raise UsageError("--only must not be empty", span=invocation.span("only"))  # fmt: skip
     for index, text in enumerate(invocation["only"]):
         for word in filter(None, text.split(",")):
             if word.replace("_", "-") not in KIND_NAMES:
@@ -38,7 +37,6 @@ def chosen_kinds(invocation: Invocation) -> list[str]:
                     hint=did_you_mean(word, KIND_NAMES, f"Use one of: {', '.join(KIND_NAMES)}."),
                     code="bad-value",
                     span=invocation.span("only", index),
-                    text=invocation.text,
                 )
             chosen.append(word.replace("-", "_"))
     return [kind for kind in KINDS if kind in chosen or not chosen]
@@ -55,7 +53,6 @@ def export(invocation: Invocation, context: Context) -> Document:
             "a state cannot be exported as CSV",
             hint="Use --output yaml (default) or --output json.",
             span=invocation.span("output"),
-            text=invocation.text,
         )
     if invocation["directory"]:
         context.refuse_dry_run("export --directory")
@@ -109,7 +106,6 @@ def _export_request(invocation: Invocation, context: Context) -> StateRequest:
             f"{others[0]} cannot be exported by topic",
             hint=f"Omit the topics, or {others[0]}.",
             span=invocation.span("only"),
-            text=invocation.text,
         )
     names = frozenset(select.topics(invocation, context.cluster))
     return replace(wanted, kinds=kinds, topics=names, required=True)

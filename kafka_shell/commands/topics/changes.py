@@ -13,7 +13,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.base.errors import UsageError, did_you_mean
+from kafka_shell.base.errors import UsageError, did_you_mean, pointing_at
 from kafka_shell.base.files import bad_file, read_table, read_text
 from kafka_shell.base.plans import Effect, Order, Plan, Resource, merge_plans
 from kafka_shell.base.results import Results
@@ -62,7 +62,6 @@ def _refuse_configs(invocation: Invocation) -> None:
                 hint=f"Did you mean --config {quote(word)}?",
                 code="bad-value",
                 span=invocation.span("topic", index),
-                text=invocation.text,
             )
 
 
@@ -141,14 +140,10 @@ def _assignment(invocation: Invocation, context: Context) -> tuple[tuple[int, ..
             "--replica-assignment - cannot read standard input: commands are read from it",
             hint="Write the assignment here, such as 1:2,2:3, or run kafka.sh --create-topic.",
             span=invocation.span("replica-assignment"),
-            text=invocation.text,
         )
     text = ",".join(read_text("/dev/stdin", largest=_MAX_ASSIGNMENT_BYTES).split())
-    try:
+    with pointing_at(invocation.span("replica-assignment")):
         return convert_assignment(REPLICA_ASSIGNMENT, text.strip(","))
-    except UsageError as error:
-        error.span = invocation.span("replica-assignment")
-        raise
 
 
 def _new_topic(

@@ -20,7 +20,7 @@ from kafka_shell.admin.users.model import (
     UserPage,
 )
 from kafka_shell.base.command_results import NoRows
-from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.base.errors import ShellError, UsageError, did_you_mean, pointing_at
 from kafka_shell.base.files import bad_file, read_text
 from kafka_shell.base.plans import Plan, Secret
 from kafka_shell.commands.configs.kinds import config_pairs
@@ -140,7 +140,6 @@ def prompt_password(user: str, invocation: Invocation, context: Context) -> Secr
             "cannot ask for the password: standard input is not a terminal",
             hint="Use --password-file FILE or --generate.",
             code="no-terminal",
-            text=invocation.text,
         )
     first = context.ask(f"Password for {user}: ", secret=True).rstrip("\r\n")
     if not first:
@@ -174,7 +173,6 @@ def refuse_lost_password(invocation: Invocation, context: Context) -> None:
             hint="Use a password file, or omit --output.",
             code="lost-password",
             span=invocation.span("output"),
-            text=invocation.text,
         )
 
 
@@ -186,9 +184,7 @@ def scram_credentials(invocation: Invocation, context: Context) -> Any:
         return found if len(found) else NoRows("no user has SCRAM credentials")
     if user is None:
         raise UsageError(
-            "--username is required",
-            span=invocation.span("add") or invocation.span("delete"),
-            text=invocation.text,
+            "--username is required", span=invocation.span("add") or invocation.span("delete")
         )
     if invocation["delete"]:
         return scram.plan_delete(context.cluster, [(user, each) for each in _to_delete(invocation)])
@@ -197,19 +193,13 @@ def scram_credentials(invocation: Invocation, context: Context) -> Any:
 
 def _to_delete(invocation: Invocation) -> list[Any]:
 
-    try:
+    with pointing_at(invocation.span("delete")):
         return [mechanism_of(word) for word in invocation["delete"].split(",")]
-    except UsageError as error:
-        error.span = invocation.span("delete")
-        raise
 
 
 def _add(invocation: Invocation, context: Context, user: str) -> Plan:
-    try:
+    with pointing_at(invocation.span("add")):
         requested = read_list(invocation["add"])
-    except UsageError as error:
-        error.span = invocation.span("add")
-        raise
     password = _password(invocation, context, user, requested)
     credentials = complete(requested, user, password, invocation["iterations"])
     plan = scram.plan_upsert(context.cluster, credentials)
@@ -231,7 +221,6 @@ def _password(
             raise UsageError(
                 f"--{source} cannot be used: every credential has a password",
                 span=invocation.span(source),
-                text=invocation.text,
             )
         return None
     if source == "password-file":
