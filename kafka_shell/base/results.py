@@ -74,6 +74,17 @@ class Results(Struct, Generic[K, V], frozen=True):
                 results.failures[key] = failure
         return results
 
+    @staticmethod
+    def collect(outcomes: Iterable[tuple[K, V | Failure]]) -> Results[K, V]:
+        """Each key with its value or its failure."""
+        results: Results[K, V] = Results()
+        for key, outcome in outcomes:
+            if isinstance(outcome, Failure):
+                results.failures[key] = outcome
+            else:
+                results.values[key] = outcome
+        return results
+
     @property
     def ok(self) -> bool:
         """Whether nothing failed."""

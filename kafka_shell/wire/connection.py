@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.results import Failure, Results, as_failure
+from kafka_shell.base.results import Results, as_failure
 from kafka_shell.base.waits import GRACE_S, VISIBLE_S, WAITING_S, until
 from kafka_shell.wire import frames
 from kafka_shell.wire import requests as versions
@@ -111,14 +111,8 @@ class Cluster:
 
         The list of brokers is read again: one may have come back since."""
         ids = sorted(row[0] for row in self._head(True).brokers)
-        results: Results[int, Any] = Results()
         responses = self.send_all([Call(request, Node(id)) for id in ids])
-        for id, found in zip(ids, responses, strict=True):
-            if isinstance(found, Failure):
-                results.failures[id] = found
-            else:
-                results.values[id] = found
-        return results
+        return Results.collect(zip(ids, responses, strict=True))
 
     @contextmanager
     def within(self, seconds: float | None, *, given: bool = False) -> Iterator[None]:

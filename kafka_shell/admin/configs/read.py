@@ -229,18 +229,15 @@ def _read(
     cluster: Cluster, target: Target, group: Sequence[ConfigResource], response: Any
 ) -> Entries:
     """The resources of one response."""
-    found: Entries = Results()
     if isinstance(response, Failure):
-        found.failures.update(dict.fromkeys(group, response))
-        return found
+        return Results({}, dict.fromkeys(group, response))
     rows = {resource: row for resource, *row in response}
-    for resource in group:
+
+    def outcome(resource: ConfigResource) -> Any:
         code, message, entries = rows.get(resource, _MISSING)
-        reason = why_not(cluster, target, resource, code, message)
-        if reason is None:
-            found.values[resource] = entries
-        else:
-            found.failures[resource] = reason
+        return why_not(cluster, target, resource, code, message) or entries
+
+    found: Entries = Results.collect((resource, outcome(resource)) for resource in group)
     return Results(found.values, with_near_misses(cluster, found.failures, _topic_name))
 
 

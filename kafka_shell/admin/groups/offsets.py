@@ -146,14 +146,10 @@ def with_offsets(
     `responses` contain the offsets. The first and end offsets of all partitions are requested once,
     from all leaders at once.
     """
-    failures = dict(groups.failures)
-    offsets: dict[str, Offsets] = {}
-    for name, group in groups.values.items():
-        found = of_responses(group.type, responses[name])
-        if isinstance(found, Failure):
-            failures[name] = found
-        else:
-            offsets[name] = found
+    found = Results.collect(
+        (name, of_responses(group.type, responses[name])) for name, group in groups.values.items()
+    )
+    offsets = found.values
     readers = {
         name: {each: member for member in groups[name].members for each in member.assignment}
         for name in offsets
@@ -171,6 +167,7 @@ def with_offsets(
         )
         for name, listed in wanted.items()
     }
+    failures = groups.failures | found.failures
     return Results(values, failures | unread_lag(spans.failures, offsets))
 
 

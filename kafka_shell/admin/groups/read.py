@@ -321,15 +321,13 @@ def describe(
     offsets = offsets or times
     wanted = {name: _apis(known.get(name, GroupType.UNKNOWN), offsets) for name in requested}
     responses = ask(cluster, wanted)
-    results: Results[str, Group] = Results()
-    for name in requested:
+
+    def outcome(name: str) -> Group | Failure:
         response = responses[name]
         rows = {kind: response.rows[each] for kind, each in APIS.items() if each in response.rows}
-        group = read(name, response.coordinator, rows)
-        if isinstance(group, Failure):
-            results.failures[name] = group
-        else:
-            results.values[name] = group
+        return read(name, response.coordinator, rows)
+
+    results: Results[str, Group] = Results.collect((name, outcome(name)) for name in requested)
     if offsets:
         results = group_offsets.with_offsets(cluster, results, responses)
     if times:
@@ -373,14 +371,9 @@ def readers(
     All coordinators are asked at once, about members only for groups that have some.
     """
     responses = ask(cluster, {each.name: _about_topics(each) for each in groups})
-    results: Results[str, tuple[TopicReader, ...]] = Results()
-    for each in groups:
-        found = _readers(each, responses[each.name], topics)
-        if isinstance(found, Failure):
-            results.failures[each.name] = found
-        else:
-            results.values[each.name] = tuple(found)
-    return results
+    return Results.collect(
+        (each.name, _readers(each, responses[each.name], topics)) for each in groups
+    ).map(tuple)
 
 
 def committed_offsets(

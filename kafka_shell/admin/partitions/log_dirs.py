@@ -27,18 +27,17 @@ def describe(
         brokers = [broker.id for broker in cluster.brokers(refresh=True)]
     requested = list(dict.fromkeys(brokers))
     calls = [Call(_describe_request(partitions), Node(broker), check=False) for broker in requested]
-    results: Results[int, tuple[LogDir, ...]] = Results()
-    for broker, response in zip(requested, cluster.send_all(calls), strict=True):
-        reason = response if isinstance(response, Failure) else _refused(broker, response)
-        if reason is None:
-            results.values[broker] = tuple(
-                sorted(
-                    (_log_dir(broker, row) for row in response.results), key=lambda dir: dir.path
-                )
-            )
-        else:
-            results.failures[broker] = reason
-    return results
+    return Results.collect(
+        (broker, _log_dirs(broker, response))
+        for broker, response in zip(requested, cluster.send_all(calls), strict=True)
+    )
+
+
+def _log_dirs(broker: int, response: Any) -> tuple[LogDir, ...] | Failure:
+    """The log directories of a response, or why they could not be read."""
+    why = response if isinstance(response, Failure) else _refused(broker, response)
+    dirs = () if why is not None else (_log_dir(broker, row) for row in response.results)
+    return why or tuple(sorted(dirs, key=lambda dir: dir.path))
 
 
 def without_offline(

@@ -92,13 +92,10 @@ def describe_each(
     if len(requested) > MANY:
         return _describe_by_listing(cluster, requested)
     calls = [Call(_describe_request(QuotaFilter.exactly(entity))) for entity in requested]
-    results: Results[QuotaEntity, tuple[Quota, ...]] = Results()
-    for entity, response in zip(requested, cluster.send_all(calls), strict=True):
-        if isinstance(response, Failure):
-            results.failures[entity] = requiring(response, _PERMISSION)
-        else:
-            results.values[entity] = _quotas(response)
-    return results
+    return Results.collect(
+        (entity, requiring(row, _PERMISSION) if isinstance(row, Failure) else _quotas(row))
+        for entity, row in zip(requested, cluster.send_all(calls), strict=True)
+    )
 
 
 def _describe_by_listing(

@@ -126,19 +126,16 @@ def fetch(
     request = fetch_request(at, partition_bytes)
     call = Call(request, Node(leader), highest=NAMED, change=False, check=False)
     response = _fetch(cluster, call)
-    results: Results[TopicPartition, bytes] = Results()
     if isinstance(response, Failure):
-        results.failures.update(dict.fromkeys(at, response))
-        return results
+        return Results({}, dict.fromkeys(at, response))
     rows = partition_rows(response.responses, name="topic")
-    for where in at:
+
+    def outcome(where: TopicPartition) -> bytes | Failure:
         about = f"partition {where}"
         why = row_failure(rows.get(where), about, requires=f"READ on topic {where.topic}")
-        if why is None:
-            results.values[where] = bytes(rows[where].records or b"")
-        else:
-            results.failures[where] = why
-    return results
+        return why or bytes(rows[where].records or b"")
+
+    return Results.collect((where, outcome(where)) for where in at)
 
 
 def _fetch(cluster: Cluster, call: Call) -> Any:

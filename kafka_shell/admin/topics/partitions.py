@@ -27,19 +27,15 @@ def find_in(
     found: MetadataScan, requested: Iterable[TopicPartition]
 ) -> Results[TopicPartition, Partition]:
     """The same, of metadata that was read already."""
-    results: Results[TopicPartition, Partition] = Results()
     topics: dict[str, Topic] = {}
-    for each in requested:
+
+    def outcome(each: TopicPartition) -> Partition | Failure:
         if each.topic not in found:
-            results.failures[each] = _no_topic(found, each.topic)
-            continue
+            return _no_topic(found, each.topic)
         topic = topics.get(each.topic) or topics.setdefault(each.topic, found.topic(each.topic))
-        partition = _numbered(topic, each.partition)
-        if partition is None:
-            results.failures[each] = _no_partition(topic, each.partition)
-        else:
-            results.values[each] = partition
-    return results
+        return _numbered(topic, each.partition)
+
+    return Results.collect((each, outcome(each)) for each in requested)
 
 
 def leaders(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPartition, int]:
@@ -72,19 +68,15 @@ def of_topics(
     cluster: Cluster, found: MetadataScan, wanted: Mapping[str, Iterable[int] | None]
 ) -> Results[Resource, Partition]:
     """The partitions of these topics with these numbers (None: all). Hints name similar topics."""
-    results: Results[Resource, Partition] = Results()
+    outcomes: list[tuple[Resource, Partition | Failure]] = []
     for name, numbers in wanted.items():
         if name not in found:
-            results.failures[Resource("topic", name)] = _no_topic(found, name)
+            outcomes.append((Resource("topic", name), _no_topic(found, name)))
             continue
         topic = found.topic(name)
         for number in range(len(topic.partitions)) if numbers is None else numbers:
-            resource = TopicPartition(name, number).resource
-            partition = _numbered(topic, number)
-            if partition is None:
-                results.failures[resource] = _no_partition(topic, number)
-            else:
-                results.values[resource] = partition
+            outcomes.append((TopicPartition(name, number).resource, _numbered(topic, number)))
+    results = Results.collect(outcomes)
     named = with_near_misses(cluster, results.failures, lambda resource: resource.name)
     return Results(results.values, named)
 
@@ -95,24 +87,19 @@ def without_leader(each: TopicPartition) -> Failure:
     return failure(LEADER_NOT_AVAILABLE, text=message, see=each.resource)
 
 
-def _numbered(topic: Topic, number: int) -> Partition | None:
-    """The partition of this number: usually at that index."""
-    if number < len(topic.partitions) and topic.partitions[number].partition == number:
-        return topic.partitions[number]
-    return next(
-        (partition for partition in topic.partitions if partition.partition == number), None
+def _numbered(topic: Topic, number: int) -> Partition | Failure:
+    """The partition of this number, usually at that index, or why there is none."""
+    partitions = topic.partitions
+    if number < len(partitions) and partitions[number].partition == number:
+        return partitions[number]
+    last = len(partitions) - 1
+    return next((each for each in partitions if each.partition == number), None) or failure(
+        UNKNOWN_TOPIC_OR_PARTITION,
+        text=f"topic {topic.name} has no partition {number}",
+        hint="It has only partition 0." if last == 0 else f"Its partitions are 0 to {last}.",
     )
 
 
 def _no_topic(found: MetadataScan, name: str) -> Failure:
     code = found.errors.get(name, UNKNOWN_TOPIC_OR_PARTITION)
     return failure(code, about=f"topic {name}", requires=f"DESCRIBE on topic {name}")
-
-
-def _no_partition(topic: Topic, number: int) -> Failure:
-    last = len(topic.partitions) - 1
-    return failure(
-        UNKNOWN_TOPIC_OR_PARTITION,
-        text=f"topic {topic.name} has no partition {number}",
-        hint="It has only partition 0." if last == 0 else f"Its partitions are 0 to {last}.",
-    )
