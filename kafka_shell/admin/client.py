@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from kafka_shell.admin.acls import authorizer
@@ -41,7 +41,7 @@ from kafka_shell.admin.partitions import (
     targets,
 )
 from kafka_shell.admin.partitions.batches import BatchLimits
-from kafka_shell.admin.partitions.model import LogDir, Reassignment, TopicPartition
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.planner.placement import MIN_GAIN, PlanLimits
 from kafka_shell.admin.partitions.planner.plan import Scope
 from kafka_shell.admin.partitions.targets import Brokers
@@ -63,7 +63,6 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.topics.reassigned import scan_reassigned
 from kafka_shell.admin.transactions import change as transaction_changes
 from kafka_shell.admin.transactions import read as transactions
-from kafka_shell.admin.transactions.model import HangingSearch, HangingTransaction, Transaction
 from kafka_shell.admin.transactions.producers import describe as describe_producers
 from kafka_shell.admin.users import read as users
 from kafka_shell.admin.users import scram
@@ -263,19 +262,9 @@ class PartitionsApi(Family):
         assert all(score.before == score.after for score in plan.figures)
     """
 
-    def reassignments(
-        self, topics: Sequence[str] | None = None
-    ) -> Results[TopicPartition, Reassignment]:
-        """The reassignments in progress, of these topics or of all (API key 46)."""
-        return self._calls.call(progress.under_way, topics)
+    reassignments = Reads(progress.under_way)
 
-    def log_dirs(
-        self,
-        brokers: Sequence[int] | None = None,
-        partitions: Sequence[TopicPartition] | None = None,
-    ) -> Results[int, tuple[LogDir, ...]]:
-        """The log directories of these brokers with the replicas in them (API key 35)."""
-        return self._calls.call(log_dirs.describe, brokers, partitions)
+    log_dirs = Reads(log_dirs.describe)
 
     def plan_reassign(
         self,
@@ -340,13 +329,7 @@ class PartitionsApi(Family):
 
         return self._calls.plan(plan)
 
-    def plan_drain(
-        self, broker: int, *, throttle: int | None = None, batches: BatchLimits | None = None
-    ) -> ClusterPlan:
-        """Move all replicas off a broker, those that are already moving included (API key 45).
-        `throttle` and `batches` are as in plan_reassign; `apply` waits for the end."""
-
-        return self._calls.plan(targets.plan_drain, broker, throttle=throttle, batches=batches)
+    plan_drain = Plans(targets.plan_drain)
 
     def plan_cancel(self, partitions: Sequence[TopicPartition]) -> ClusterPlan:
         """Cancel reassignments in progress (API key 45)."""
@@ -367,12 +350,7 @@ class PartitionsApi(Family):
 
         return self._calls.plan(plan)
 
-    def plan_move_log_dir(
-        self, replicas: Sequence[tuple[int, TopicPartition]], path: str
-    ) -> ClusterPlan:
-        """Move replicas, each a broker and a partition, to another log directory of their broker
-        (API key 34)."""
-        return self._calls.plan(log_dir_moves.plan_move, replicas, path)
+    plan_move_log_dir = Plans(log_dir_moves.plan_move)
 
 
 class RecordsApi(Family):
@@ -499,25 +477,11 @@ class TransactionsApi(Family):
     producers = Reads(describe_producers)
     plan_fence = Plans(transaction_changes.plan_fence)
 
-    def describe(self, transactional_ids: Iterable[str]) -> Results[str, Transaction]:
-        """Each transaction by its transactional ID (API key 65)."""
-        return self._calls.call(transactions.describe, transactional_ids)
+    describe = Reads(transactions.describe)
 
-    def find_hanging(
-        self,
-        *,
-        partitions: Sequence[TopicPartition] | None = None,
-        topics: Sequence[str] | None = None,
-        broker: int | None = None,
-    ) -> HangingSearch:
-        """The hanging transactions of these partitions, or of all."""
-        return self._calls.call(
-            transactions.find_hanging, partitions=partitions, topics=topics, broker=broker
-        )
+    find_hanging = Reads(transactions.find_hanging)
 
-    def plan_abort(self, hanging: Sequence[HangingTransaction]) -> ClusterPlan:
-        """Abort hanging transactions (WriteTxnMarkers, API key 27)."""
-        return self._calls.plan(transaction_changes.plan_abort, hanging)
+    plan_abort = Plans(transaction_changes.plan_abort)
 
 
 class ClusterApi(Family):

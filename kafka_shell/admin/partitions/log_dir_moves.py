@@ -244,7 +244,8 @@ def plan_move(
     cluster: Cluster, replicas: Sequence[Place], path: str, *, wait: bool = False
 ) -> Plan:
     """Move replicas to the log directory `path` of their brokers, in the background; with `wait`,
-    the plan waits for the end. A replica that is being moved elsewhere is moved here instead."""
+    the plan waits for the end. A replica that is being moved elsewhere is moved here instead (API
+    key 34). A replica is a broker and a partition."""
     found = log_dirs.describe(cluster, list(dict.fromkeys(broker for broker, _ in replicas)))
     places = _places(found)
     moves, followed, refused, unchanged = [], {}, {}, []

@@ -19,7 +19,8 @@ def describe(
     brokers: Sequence[int] | None = None,
     partitions: Sequence[TopicPartition] | None = None,
 ) -> Results[int, tuple[LogDir, ...]]:
-    """The log directories by broker ID: of these brokers, or of all running ones (None).
+    """The log directories by broker ID: of these brokers, or of all running ones (None; API
+    key 35).
 
     With `partitions`, directories list only their replicas, and are returned even without any.
     """

@@ -44,7 +44,7 @@ Lags = Mapping[tuple[int, TopicPartition], int]
 def under_way(
     cluster: Cluster, topics: Sequence[str] | None = None
 ) -> Results[TopicPartition, Reassignment]:
-    """The reassignments in progress: all, or of these topics, sorted by partition."""
+    """The reassignments in progress: all, or of these topics, sorted by partition (API key 46)."""
     from kafka.protocol.admin import ListPartitionReassignmentsRequest
 
     request = ListPartitionReassignmentsRequest(timeout_ms=CHANGE_MS, topics=None)

@@ -163,7 +163,8 @@ def plan_abort(
     cluster: Cluster, hanging: Sequence[HangingTransaction], *, clock: Clock = time.time
 ) -> Plan:
     """Abort these open transactions of partitions. Warns about a transaction that is not hanging: a
-    marker that its coordinator did not write breaks the atomicity of the transaction."""
+    marker that its coordinator did not write breaks the atomicity of the transaction
+    (WriteTxnMarkers, API key 27)."""
     partitions = [each.topic_partition for each in hanging]
     return Plan(
         Effect.DESTROY,

@@ -81,7 +81,8 @@ def without_coordinator(cluster: Cluster) -> Failure | None:
 def describe(
     cluster: Cluster, transactional_ids: Iterable[str], *, clock: Clock = time.time
 ) -> Results[str, Transaction]:
-    """The transactional IDs with their current transactions, or why one cannot be described.
+    """The transactional IDs with their current transactions, or why one cannot be described (API
+    key 65).
 
     Sends one request to each coordinator, all at once. Brokers leave out partitions of topics
     without DESCRIBE permission.
