@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -16,6 +16,8 @@ from kafka_shell.admin.groups.steps import (
     CommitOffsets,
     DeleteOffsets,
     DeleteShareOffsets,
+    GroupResets,
+    OffsetsStep,
     offset_change,
 )
 from kafka_shell.admin.partitions.model import Offset, OffsetRange, TopicPartition
@@ -33,9 +35,11 @@ from kafka_shell.wire.error_codes import (
     NON_EMPTY_GROUP,
 )
 from kafka_shell.wire.failures import failure
+from kafka_shell.wire.rounds import in_slices
 
 _SHOWN = 5  # members that a message names
 _UNCHANGED = "no change: already set"
+_TOGETHER = 100  # groups whose requests are sent at once: between them, Ctrl-C works
 
 Refused = dict[Resource, Failure]
 Partitions = Sequence[TopicPartition]
@@ -309,7 +313,15 @@ def _plan(cluster: Cluster, found: Mapping[str, _Found], unseen: NotChecked | No
         for name, group in found.items()
         if group.fit
     }
-    steps = [step for name in moved for step in _steps(found[name], moved[name])]
+    by_type: dict[type[OffsetsStep], list[GroupResets]] = {
+        CommitOffsets: [], DeleteOffsets: [], AlterShareOffsets: [], DeleteShareOffsets: []
+    }  # fmt: skip
+    for name in moved:
+        for step, resets in _requests(found[name], moved[name]):
+            if resets:
+                by_type[step].append((name, tuple(resets)))
+    steps = [step(tuple(some)) for step, every in by_type.items()
+             for some in in_slices(every, _TOGETHER)]  # fmt: skip
     changed = [name for name, resets in moved.items() if resets]
     past = {name: _moved_past(moved[name]) for name in changed}
     ahead = {name: skipped for name, (skipped, _) in past.items() if skipped}
@@ -355,13 +367,17 @@ def of_groups(refused: Mapping[str, Refused]) -> Results[Resource, Any]:
     return Results({}, found)
 
 
-def _steps(group: _Found, moved: Sequence[Reset]) -> list[Any]:
+def _requests(
+    group: _Found, moved: Sequence[Reset]
+) -> Iterator[tuple[type[OffsetsStep], Sequence[Reset]]]:
+    """What to send for a group, in order."""
+    to_set = [each for each in moved if each.after is not None]
     if group.kind is GroupType.SHARE:
-        return _share_steps(group, moved)
-    to_set = tuple(each for each in moved if each.after is not None)
-    gone = tuple(each for each in moved if each.after is None)
-    steps: list[Any] = [CommitOffsets(group.name, to_set)] if to_set else []
-    return [*steps, DeleteOffsets(group.name, gone)] if gone else steps
+        yield AlterShareOffsets, to_set
+        yield DeleteShareOffsets, _whole_topics(group, moved)
+        return
+    yield CommitOffsets, to_set
+    yield DeleteOffsets, [each for each in moved if each.after is None]
 
 
 def _moved_past(moved: Sequence[Reset]) -> tuple[int, int]:
@@ -377,8 +393,8 @@ def _moved_past(moved: Sequence[Reset]) -> tuple[int, int]:
     return sum(s for s in shifts if s > 0), -sum(s for s in shifts if s < 0)
 
 
-def _share_steps(group: _Found, moved: Sequence[Reset]) -> list[Any]:
-    """The steps for a share group: offsets are set by partition, and deleted by topic (KIP-932)."""
+def _whole_topics(group: _Found, moved: Sequence[Reset]) -> list[Reset]:
+    """The resets that delete: offsets of share groups are deleted by topic (KIP-932)."""
     gone = {each.partition: each for each in moved if each.after is None}
     whole: list[Reset] = []
     # A partition without a start offset, of which nothing was read yet, has none to lose.
@@ -389,9 +405,7 @@ def _share_steps(group: _Found, moved: Sequence[Reset]) -> list[Any]:
             whole += [gone[each] for each in sorted(there)]
         else:
             group.refused[Resource("topic", topic)] = _by_topic_only(group.name, topic)
-    to_set = tuple(each for each in moved if each.after is not None)
-    steps: list[Any] = [AlterShareOffsets(group.name, to_set)] if to_set else []
-    return [*steps, DeleteShareOffsets(group.name, tuple(whole))] if whole else steps
+    return whole
 
 
 def _by_topic_only(name: str, topic: str) -> Failure:

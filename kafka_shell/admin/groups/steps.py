@@ -28,10 +28,11 @@ from kafka_shell.wire.error_codes import (
 from kafka_shell.wire.failures import (
     COORDINATION,
     COORDINATOR_MOVED,
+    as_error,
     failure,
     failure_of_rest,
 )
-from kafka_shell.wire.requests import Coordinator, CoordinatorKind
+from kafka_shell.wire.requests import Call, Coordinator, CoordinatorKind
 
 _COMMIT_BY_NAME = 9  # OffsetCommit v10 names topics by ID
 # The coordinator may not know a topic yet that other brokers list: it was just created.
@@ -51,26 +52,26 @@ def offset_change(
 
 
 def offset_failure(
-    group: str, partition: TopicPartition | None, row: Any, operation: str
+    group: str, partition: TopicPartition, row: Any, operation: str
 ) -> Failure | None:
-    """Why the offset of a partition (None: of any) was not changed; None if it was.
+    """Why the offset of a partition was not changed; None if it was.
 
     `row` is a row of the response, an error code, or a Failure. `operation` is required on the
     group.
     """
     if isinstance(row, Failure):
-        return row
+        if row.code is None:
+            return row
+        row = row.code
     code = row if row is None or isinstance(row, int) else row.error_code
     members = Resource("group-members", group)
     if code == UNKNOWN_MEMBER_ID:
         message = f"group {named(group)} is active: only its members can commit offsets"
         return failure(code, text=message, hint="Stop its members first.", see=members)
     if code == GROUP_SUBSCRIBED_TO_TOPIC:
-        message = (
-            f"group {named(group)} is subscribed to topic {partition.topic if partition else ''}"
-        )
+        message = f"group {named(group)} is subscribed to topic {partition.topic}"
         return failure(code, text=message, hint="Stop its members first.", see=members)
-    if code == TOPIC_AUTHORIZATION_FAILED and partition is not None:
+    if code == TOPIC_AUTHORIZATION_FAILED:
         about = f"topic {partition.topic}"
         return failure(code, about=about, requires=f"READ on {about}")
     if row is None:
@@ -80,12 +81,14 @@ def offset_failure(
     return row_failure(row, about, requires=required, see=Resource("group", group))
 
 
-class OffsetsStep(Struct, BaseStep, frozen=True):
-    """New offsets of one group, as one request to its coordinator. A reset to None deletes. Sent
-    again for the partitions whose coordinator was moving."""
+GroupResets = tuple[str, tuple[Reset, ...]]
 
-    group: str
-    resets: tuple[Reset, ...]
+
+class OffsetsStep(Struct, BaseStep, frozen=True):
+    """New offsets of groups, one request for each to its coordinator, all at once. A reset to None
+    deletes. Sent again for the partitions whose coordinator was moving."""
+
+    groups: tuple[GroupResets, ...]
     type = GroupType.CONSUMER
     operation = "READ"
     highest: ClassVar[int | None] = None
@@ -93,71 +96,102 @@ class OffsetsStep(Struct, BaseStep, frozen=True):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        return tuple(offset_change(self.group, reset, self.type) for reset in self.resets)
+        return tuple(self._change(group, reset) for group, all in self.groups for reset in all)
+
+    def _change(self, group: str, reset: Reset) -> Change:
+        return offset_change(group, reset, self.type)
 
     def reread(self, cluster: Cluster) -> Self:
-        about = f"the offsets of group {named(self.group)}"
-        found = read_again(committed(cluster, {self.group: self.type}), about)
-        now = found[self.group]
-        offsets = {partition: current.offset for partition, current in now.items()}
+        names = [group for group, _ in self.groups]
+        about = f"the offsets of group {named(names[0])}" if len(names) == 1 else "offsets"
+        now = read_again(committed(cluster, dict.fromkeys(names, self.type)), about)
         return replace(
             self,
-            resets=tuple(
-                replace(reset, before=offsets.get(reset.partition)) for reset in self.resets
+            groups=tuple(
+                (
+                    group,
+                    tuple(
+                        replace(reset, before=found.offset if found else None)
+                        for reset in resets
+                        for found in (now[group].get(reset.partition),)
+                    ),
+                )
+                for group, resets in self.groups
             ),
         )
 
-    @property
-    def _coordinator(self) -> Coordinator:
-        return Coordinator(CoordinatorKind.GROUP, self.group)
-
-    def _ask(self, cluster: Cluster, request: Any, highest: int | None = None) -> Any:
-        try:
-            return cluster.send(request, to=self._coordinator, highest=highest)
-        except ShellError as error:
-            code = getattr(error, "kafka_code", None)
-            known = offset_failure(self.group, None, code, self.operation) if code else None
-            if known is not None:
-                error.message, error.hint, error.see = known.message, known.hint, known.see
-            raise
-
-    def _request(self, resets: Sequence[Reset]) -> Any:
+    def _request(self, group: str, resets: Sequence[Reset]) -> Any:
         raise NotImplementedError
 
-    def _rows(self, response: Any) -> Mapping[TopicPartition, Any]:
+    def _rows(self, response: Any, resets: Sequence[Reset]) -> Mapping[TopicPartition, Any]:
         return partition_rows(response.topics)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        rows: dict[TopicPartition, Any] = {}
-        left: Sequence[Reset] = self.resets
-        for _ in cluster.attempts(FAILOVER_S):
-            try:
-                response = self._ask(cluster, self._request(left), self.highest)
-            except ShellError as error:
-                why = failure_of_rest(error, received=len(left) < len(self.resets))
-                rows |= {reset.partition: why for reset in left}
-                break
-            rows |= self._rows(response)
-            codes = {p: row.error_code for p, row in rows.items()}
-            left = [reset for reset in left if codes.get(reset.partition) in self.retried]
+        rows: dict[tuple[str, TopicPartition], Any] = {}
+        left: Sequence[GroupResets] = self.groups
+
+        def again(group: str, resets: Sequence[Reset]) -> tuple[Reset, ...]:
+            codes = ((each, _code(rows[group, each.partition])) for each in resets)
+            return tuple(each for each, code in codes if code in self.retried)
+
+        for round_ in cluster.attempts(FAILOVER_S):
+            responses = self._ask(cluster, left, first=not round_)
+            for (group, resets), response in zip(left, responses, strict=True):
+                failed = isinstance(response, Failure)
+                found = {} if failed else self._rows(response, resets)
+                for reset in resets:
+                    where = reset.partition
+                    rows[group, where] = response if failed else found.get(where)
+            left = [(group, some) for group, resets in left if (some := again(group, resets))]
             if not left:
                 break
-            if any(codes[reset.partition] in COORDINATOR_MOVED for reset in left):
-                cluster.forget_coordinator(self._coordinator)
-        partitions = (reset.partition for reset in self.resets)
+            for group, resets in left:
+                if any(_code(rows[group, each.partition]) in COORDINATOR_MOVED for each in resets):
+                    cluster.forget_coordinator(Coordinator(CoordinatorKind.GROUP, group))
         return Results.of(
             self.changes,
-            (offset_failure(self.group, p, rows.get(p), self.operation) for p in partitions),
+            (
+                offset_failure(group, each.partition, rows[group, each.partition], self.operation)
+                for group, resets in self.groups
+                for each in resets
+            ),
         )
+
+    def _ask(
+        self, cluster: Cluster, groups: Sequence[GroupResets], *, first: bool
+    ) -> Sequence[Any]:
+        """The response or Failure of each group. Raises ShellError if no coordinator responded to
+        the `first` requests."""
+        calls = [
+            Call(
+                self._request(group, resets),
+                Coordinator(CoordinatorKind.GROUP, group),
+                highest=self.highest,
+            )
+            for group, resets in groups
+        ]
+        try:
+            responses = cluster.send_all(calls)
+        except ShellError as error:
+            why = failure_of_rest(error, received=not first)
+            return [why] * len(groups)
+        if first and all(isinstance(each, Failure) and each.code is None for each in responses):
+            raise as_error(responses[0])
+        return responses
+
+
+def _code(row: Any) -> int | None:
+    """The error code of a partition, if there was a response about it."""
+    return None if row is None or isinstance(row, Failure) else row.error_code
 
 
 class CommitOffsets(OffsetsStep, frozen=True):
-    """One OffsetCommit request (API key 8) from outside of the group: only while it is empty."""
+    """OffsetCommit (API key 8) from outside of the groups: only while they are empty."""
 
     highest = _COMMIT_BY_NAME
     retried = COORDINATION_OR_TOPIC
 
-    def _request(self, resets: Sequence[Reset]) -> Any:
+    def _request(self, group: str, resets: Sequence[Reset]) -> Any:
         from kafka.protocol.consumer import OffsetCommitRequest
 
         kind = OffsetCommitRequest.OffsetCommitRequestTopic
@@ -166,41 +200,37 @@ class CommitOffsets(OffsetsStep, frozen=True):
             for reset in resets
         }
         topics = topic_rows(kind, kind.OffsetCommitRequestPartition, fields)
-        return OffsetCommitRequest(group_id=self.group, topics=topics)
+        return OffsetCommitRequest(group_id=group, topics=topics)
 
 
 class DeleteOffsets(OffsetsStep, frozen=True):
-    """One OffsetDelete request (KIP-496, API key 47)."""
+    """OffsetDelete (KIP-496, API key 47)."""
 
     operation = "DELETE"
 
-    def _request(self, resets: Sequence[Reset]) -> Any:
+    def _request(self, group: str, resets: Sequence[Reset]) -> Any:
         from kafka.protocol.consumer import OffsetDeleteRequest
 
         kind = OffsetDeleteRequest.OffsetDeleteRequestTopic
         fields: dict[TopicPartition, dict[str, Any]] = {reset.partition: {} for reset in resets}
         topics = topic_rows(kind, kind.OffsetDeleteRequestPartition, fields)
-        return OffsetDeleteRequest(group_id=self.group, topics=topics)
+        return OffsetDeleteRequest(group_id=group, topics=topics)
 
 
 # Setting and deleting the start offsets of share groups (KIP-932; API keys 91, 92).
 
 
 class AlterShareOffsets(OffsetsStep, frozen=True):
-    """One AlterShareGroupOffsets request (API key 91): only while the group is empty."""
+    """AlterShareGroupOffsets (API key 91): only while the groups are empty."""
 
     type = GroupType.SHARE
     retried = COORDINATION_OR_TOPIC
 
-    @property
-    def changes(self) -> tuple[Change, ...]:
+    def _change(self, group: str, reset: Reset) -> Change:
         """An offset that was not set cannot be deleted alone, so setting it is irreversible."""
-        return tuple(
-            offset_change(self.group, reset, self.type, reversible=reset.before is not None)
-            for reset in self.resets
-        )
+        return offset_change(group, reset, self.type, reversible=reset.before is not None)
 
-    def _request(self, resets: Sequence[Reset]) -> Any:
+    def _request(self, group: str, resets: Sequence[Reset]) -> Any:
         from kafka_shell.wire.schemas import AlterShareGroupOffsetsRequest
 
         kind = AlterShareGroupOffsetsRequest.AlterShareGroupOffsetsRequestTopic
@@ -210,26 +240,26 @@ class AlterShareOffsets(OffsetsStep, frozen=True):
             {reset.partition: {"start_offset": reset.after} for reset in resets},
             name="topic_name",
         )
-        return AlterShareGroupOffsetsRequest(group_id=self.group, topics=topics)
+        return AlterShareGroupOffsetsRequest(group_id=group, topics=topics)
 
-    def _rows(self, response: Any) -> Mapping[TopicPartition, Any]:
+    def _rows(self, response: Any, resets: Sequence[Reset]) -> Mapping[TopicPartition, Any]:
         return partition_rows(response.responses, name="topic_name")
 
 
 class DeleteShareOffsets(OffsetsStep, frozen=True):
-    """One DeleteShareGroupOffsets request (API key 92): whole topics, while the group is empty."""
+    """DeleteShareGroupOffsets (API key 92): whole topics, while the groups are empty."""
 
     type = GroupType.SHARE
     operation = "DELETE"
 
-    def _request(self, resets: Sequence[Reset]) -> Any:
+    def _request(self, group: str, resets: Sequence[Reset]) -> Any:
         from kafka_shell.wire.schemas import DeleteShareGroupOffsetsRequest
 
         kind = DeleteShareGroupOffsetsRequest.DeleteShareGroupOffsetsRequestTopic
         topics = [kind(topic_name=topic) for topic in by_topic(each.partition for each in resets)]
-        return DeleteShareGroupOffsetsRequest(group_id=self.group, topics=topics)
+        return DeleteShareGroupOffsetsRequest(group_id=group, topics=topics)
 
-    def _rows(self, response: Any) -> Mapping[TopicPartition, Any]:
+    def _rows(self, response: Any, resets: Sequence[Reset]) -> Mapping[TopicPartition, Any]:
         rows = {row.topic_name: row for row in response.responses}
-        partitions = (reset.partition for reset in self.resets)
+        partitions = (reset.partition for reset in resets)
         return {each: rows[each.topic] for each in partitions if each.topic in rows}

@@ -340,12 +340,10 @@ def commit(cluster: Cluster, ends: Ends) -> None:
 
     Raises ShellError with the failures.
     """
-    failed: dict[str, Failure] = {}
-    for group, readings in GROUPS.items():
-        resets = tuple(_resets(readings, ends))
-        if resets:
-            outcomes = CommitOffsets(group, resets).send(cluster, validate_only=False)
-            failed |= {f"group {group}": why for why in outcomes.failures.values()}
+    resets = ((group, tuple(_resets(readings, ends))) for group, readings in GROUPS.items())
+    step = CommitOffsets(tuple((group, some) for group, some in resets if some))
+    failures = step.send(cluster, validate_only=False).failures if step.groups else {}
+    failed = {f"group {change.resource.name}": why for change, why in failures.items()}
     if failed:
         raise _failed("offsets", failed)
 

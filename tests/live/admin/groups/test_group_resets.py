@@ -142,7 +142,7 @@ def test_a_group_with_members_is_refused_and_they_are_named(
             assert why.name == "NON_EMPTY_GROUP"
             assert "Stable and has 1 member: reader at 127.0.0.1" in why.message
         # and the broker refuses one that was planned before the member came
-        step = CommitOffsets(group, (Reset(TopicPartition(topic, 0), None, 1),))
+        step = CommitOffsets(((group, (Reset(TopicPartition(topic, 0), None, 1),)),))
         (late,) = step.send(cluster, validate_only=False).failures.values()
         assert late.name == "UNKNOWN_MEMBER_ID"
         assert "is active" in late.message
@@ -154,7 +154,7 @@ def test_a_member_of_the_new_protocol_is_named_too(
     with members.consumer(cluster, group, topic):
         plan = group_resets.plan_reset(cluster, {group: None}, ResetTo(ResetTarget.EARLIEST))
         assert "1 member" in refusals(plan)[group].message
-        step = CommitOffsets(group, (Reset(TopicPartition(topic, 0), None, 1),))
+        step = CommitOffsets(((group, (Reset(TopicPartition(topic, 0), None, 1),)),))
         assert not step.send(cluster, validate_only=False).ok
 
 
@@ -265,6 +265,9 @@ def test_the_coordinator_does_not_know_a_new_topic_yet(
             yield number
 
     monkeypatch.setattr(Cluster, "attempts", created_after_the_first)
-    done(Plan(Effect.DESTROY, (step(group, (Reset(TopicPartition(topic, 0), None, 5),)),)), cluster)
+    done(
+        Plan(Effect.DESTROY, (step(((group, (Reset(TopicPartition(topic, 0), None, 5),)),)),)),
+        cluster,
+    )
     assert described(cluster, group).type is kind
     assert held(cluster, group) == {f"{topic}:0": 5}

@@ -245,10 +245,10 @@ def test_each_change_names_what_it_takes(
     resets = (Reset(TopicPartition(topic, 0), 0, 0),)
     seen = Group(group, GroupType.CLASSIC, "Empty", "", "", 1)
     wanted = {
-        CommitOffsets(group, resets): "READ",
-        DeleteOffsets(group, resets): "DELETE",
-        AlterShareOffsets(group, resets): "READ",
-        DeleteShareOffsets(group, resets): "DELETE",
+        CommitOffsets(((group, resets),)): "READ",
+        DeleteOffsets(((group, resets),)): "DELETE",
+        AlterShareOffsets(((group, resets),)): "READ",
+        DeleteShareOffsets(((group, resets),)): "DELETE",
         DeleteGroups((seen,)): "DELETE",
         RemoveMembers(group, (Member(group, "m", "c", "h"),), ""): "READ",
     }
@@ -263,7 +263,7 @@ def test_a_topic_that_may_not_be_read(
 ) -> None:
     allow(admin, AclResourceType.GROUP, group, AclOperation.READ)
     wait_for("alice sees the group", lambda: groups.describe(alice, [group]).ok)
-    step = CommitOffsets(group, (Reset(TopicPartition(topic, 0), 0, 0),))
+    step = CommitOffsets(((group, (Reset(TopicPartition(topic, 0), 0, 0),)),))
     why = told(step, alice)
     assert why.name == "TOPIC_AUTHORIZATION_FAILED"
     assert why.hint == f"Requires READ on topic {topic}."
