@@ -7,9 +7,11 @@ User:bob --operation Read --add`, where --add and --remove have no value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from kafka_shell.admin.acls import change as acl_changes
 from kafka_shell.admin.acls import read as acls
+from kafka_shell.admin.acls.change import plan_alter
 from kafka_shell.admin.acls.model import (
     CLUSTER_NAME,
     AclBinding,
@@ -20,7 +22,7 @@ from kafka_shell.admin.acls.model import (
     PatternType,
 )
 from kafka_shell.base.errors import UsageError
-from kafka_shell.base.plans import Plan
+from kafka_shell.base.plans import Change, Plan
 from kafka_shell.commands.acls.rules import (
     FORM,
     OPERATIONS,
@@ -297,3 +299,10 @@ def alter_acls(invocation: Invocation, context: Context) -> Plan:
     if copied is not None:
         requested += acls.copies(context.cluster, *copied)
     return acl_changes.plan_alter(context.cluster, removals, requested)
+
+
+def plan_changes(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that makes these changes."""
+    bindings = [(c.verb, b) for c in changes for b in parse_rule(c.resource.name).bindings(())]
+    removed = [AclFilter.exactly(binding) for verb, binding in bindings if verb == "delete"]
+    return plan_alter(context.cluster, removed, [b for verb, b in bindings if verb == "create"])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from kafka_shell.admin.client_configs import change as client_config_changes
 from kafka_shell.admin.client_configs import read as client_configs
+from kafka_shell.admin.client_configs.change import plan_alter
 from kafka_shell.admin.client_configs.keys import KEYS
 from kafka_shell.admin.client_configs.model import (
     ClientConfig,
@@ -18,10 +20,11 @@ from kafka_shell.admin.client_configs.store import ACLS
 from kafka_shell.admin.quotas.model import ANY_NAME, DEFAULT
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
-from kafka_shell.base.plans import Advice, Plan, merge_plans
+from kafka_shell.base.plans import Advice, Change, Plan, merge_plans
 from kafka_shell.base.results import Rows, with_failures
 from kafka_shell.base.text import with_option
 from kafka_shell.base.units import parse_config_value
+from kafka_shell.commands.changes import entity_parts
 from kafka_shell.commands.client_configs.spec import SUPPORTED
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
@@ -139,3 +142,14 @@ def with_acl_commands(plan: Plan) -> Plan:
     command = " ".join(["alter-acls", *rules])
     warning = f"with an authorizer, clients need ACLs: {command}"
     return plan.advised(Advice(warnings=(warning,)))
+
+
+def plan_changes(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that makes these changes."""
+    alterations = []
+    for change in changes:
+        named = dict(entity_parts(change.resource.name))
+        entity = ClientEntity(named["user"] or "", named.get("client-id"))
+        value = None if change.after is None else str(change.after)
+        alterations.append(ClientConfigAlteration(entity, change.field, value))
+    return with_acl_commands(plan_alter(context.cluster, alterations))

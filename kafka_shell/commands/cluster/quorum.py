@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from kafka_shell.admin.cluster import features, quorum
+from kafka_shell.admin.cluster.features import plan_update
 from kafka_shell.admin.cluster.model import Endpoint, Features, Quorum, Voter
 from kafka_shell.base.errors import UsageError, did_you_mean
-from kafka_shell.base.plans import Plan
+from kafka_shell.base.plans import Change, Plan
 from kafka_shell.commands.options import timeout_ms, with_hint
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
@@ -162,3 +164,20 @@ def _levels_of_release(invocation: Invocation, context: Context) -> dict[str, in
     if quorum is not None and requested.get(features.ONE_WAY, 0) < quorum.level:
         del requested[features.ONE_WAY]  # cannot be downgraded
     return requested
+
+
+def plan_levels(context: Context, changes: Sequence[Change], options: dict[str, Any]) -> Plan:
+    """The plan that sets the levels of features."""
+    levels = {change.resource.name: int(change.after or 0) for change in changes}
+    return plan_update(context.cluster, levels, **options)
+
+
+def plan_voter_changes(
+    context: Context, changes: Sequence[Change], options: dict[str, Any]
+) -> Plan:
+    """The plan that adds and removes these voters."""
+    add, remove = (
+        [voter_of(f"{c.resource.name}@{c.after or c.before}") for c in changes if c.verb == verb]
+        for verb in ("create", "delete")
+    )
+    return plan_voters(context.cluster, add, remove, **options)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from typing import Any
 
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import read as configs
@@ -27,7 +28,7 @@ from kafka_shell.base.errors import (
     did_you_mean,
     raise_all,
 )
-from kafka_shell.base.plans import Plan, merge_plans
+from kafka_shell.base.plans import Change, Plan, merge_plans
 from kafka_shell.base.results import Parts, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import some
@@ -265,3 +266,24 @@ def _refuse_duplicates(invocation: Invocation, alterations: Sequence[ConfigAlter
             if count > 1
         ]
     )
+
+
+def plan_changes(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that makes these changes."""
+    wanted: dict[ConfigResource, list[ConfigAlteration]] = {}
+    for change in changes:
+        resource = ConfigResource.of(change.resource)
+        value = None if change.after is None else str(change.after)
+        how = ConfigOp.DELETE if value is None else ConfigOp.SET
+        wanted.setdefault(resource, []).append(ConfigAlteration(change.field, how, value))
+    brokers = [resource for resource in wanted if resource.kind == "broker"]
+    running = {str(one.id) for one in context.cluster.brokers(refresh=True)} if brokers else set()
+    plans = []
+    for broker in brokers:
+        deleted = [alteration.key for alteration in wanted[broker] if alteration.value is None]
+        if broker.name not in running and len(deleted) == len(wanted[broker]):
+            # That of a stopped broker is possible, others are refused.
+            plans.append(config_changes.plan_delete(context.cluster, [int(broker.name)], deleted))
+            del wanted[broker]
+    plans += [config_changes.plan_alter(context.cluster, wanted)] if wanted else []
+    return merge_plans(plans)

@@ -11,14 +11,16 @@ from typing import Any
 from kafka_shell.admin.groups import members as group_members
 from kafka_shell.admin.groups import resets as group_resets
 from kafka_shell.admin.groups.model import GroupType, ResetTarget, ResetTo
+from kafka_shell.admin.groups.resets import plan_offsets
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.base.files import bad_file, read_csv
-from kafka_shell.base.plans import Advice, Change, Plan, Resource
+from kafka_shell.base.plans import Advice, Change, Plan, Resource, merge_plans
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.text import named
 from kafka_shell.base.units import counted, parse_time, to_path
 from kafka_shell.commands import select
+from kafka_shell.commands.changes import SHARE_OFFSETS
 from kafka_shell.commands.groups.run import groups_to_change
 from kafka_shell.commands.options import offset_or_time, with_hint, with_time
 from kafka_shell.context import Context
@@ -333,3 +335,17 @@ def remove_members(invocation: Invocation, context: Context) -> Plan:
     chosen = {"members": invocation["member"], "instances": invocation["instance"]}
     names = groups_to_change(invocation, cluster)
     return group_members.plan_remove(cluster, names, reason=reason, **chosen)
+
+
+def plan_changes(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that makes these changes."""
+    wanted: dict[GroupType, dict[str, dict[TopicPartition, int | None]]] = {}
+    for change in changes:
+        topic, _colon, partition = change.field.rpartition(":")
+        offset = None if change.after is None else int(change.after)
+        type = GroupType.SHARE if change.resource.kind == SHARE_OFFSETS else GroupType.UNKNOWN
+        offsets = wanted.setdefault(type, {}).setdefault(change.resource.name, {})
+        offsets[TopicPartition(topic, int(partition))] = offset
+    return merge_plans(
+        [plan_offsets(context.cluster, each, type, exact=True) for type, each in wanted.items()]
+    )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from struct import iter_unpack
+from typing import Any
 
 from kafka_shell.admin.partitions import elections, log_dir_moves, log_dirs
 from kafka_shell.admin.partitions import progress as move_progress
+from kafka_shell.admin.partitions.log_dir_moves import plan_move
 from kafka_shell.admin.partitions.model import (
     DiskUse,
     ElectionStatus,
@@ -20,10 +22,11 @@ from kafka_shell.admin.partitions.rollback import read_partitions
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Plan, Resource
+from kafka_shell.base.plans import Change, Plan, Resource, merge_plans
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.commands import select
+from kafka_shell.commands.changes import ON_BROKER, replica_line
 from kafka_shell.commands.options import timeout_ms
 from kafka_shell.commands.partitions.spec import UNCLEAN
 from kafka_shell.context import Context
@@ -246,3 +249,18 @@ def _selected(invocation: Invocation, context: Context) -> Results[Resource, Par
     if invocation["topic"]:
         return select.partitions(invocation, context.cluster)
     return None
+
+
+def plan_changes(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that makes these changes."""
+    by_dir: dict[tuple[int, str], list[Change]] = {}
+    for change in changes:
+        broker = int(change.resource.name.rpartition(ON_BROKER)[2])
+        by_dir.setdefault((broker, str(change.after)), []).append(change)
+    plans = []
+    for (broker, dir), some in by_dir.items():
+        names = [change.resource.name.partition(ON_BROKER)[0].rpartition(":") for change in some]
+        places = [(broker, TopicPartition(topic, int(number))) for topic, _colon, number in names]
+        plan = plan_move(context.cluster, places, dir)
+        plans.append(plan.followed(resume=f"{replica_line(some[0].resource, some)} --wait"))
+    return merge_plans(plans)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from kafka_shell import journal
 from kafka_shell.admin.cluster.registrations import registered
@@ -34,7 +35,7 @@ from kafka_shell.admin.topics import read as topics_read
 from kafka_shell.admin.topics.change import plan_growth
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UnexpectedEnd, UsageError
-from kafka_shell.base.plans import Effect, Order, Plan, Resource, merge_plans
+from kafka_shell.base.plans import Change, Effect, Order, Plan, Resource, merge_plans
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import with_option
@@ -438,3 +439,8 @@ def _brokers(
     known = sorted({*now.racks, *now.found.replica_ids()})
     excluded = select.brokers_among(invocation, known, "exclude-brokers")
     return replace(brokers, excluded=frozenset(map(int, excluded)))
+
+
+def plan_rollbacks(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that goes back to what these files describe."""
+    return merge_plans([plan_rollback(change.resource.name, context) for change in changes])

@@ -28,8 +28,9 @@ from kafka_shell.base.errors import (
     did_you_mean,
     pointing_at,
 )
-from kafka_shell.base.plans import Plan
+from kafka_shell.base.plans import Change, Plan
 from kafka_shell.base.units import parse_quota
+from kafka_shell.commands.changes import entity_parts
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.tokens import Span
@@ -182,3 +183,15 @@ def resolve_quota(invocation: Invocation, context: Context) -> EffectiveQuotas:
     if callback:
         context.note(f"brokers use a custom quota callback ({callback}); showing Kafka's own rules")
     return found
+
+
+def plan_changes(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that makes these changes."""
+    alterations = []
+    for change in changes:
+        parts = entity_parts(str(change.resource))
+        named = {kind.removesuffix("-default").replace("-", "_"): name for kind, name in parts}
+        entity = QuotaEntity(**{k: DEFAULT if name is None else name for k, name in named.items()})
+        value = None if change.after is None else float(change.after)
+        alterations.append(QuotaAlteration(entity, change.field, value))
+    return quota_changes.plan_alter(context.cluster, alterations)

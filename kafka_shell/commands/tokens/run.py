@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from kafka_shell.admin.tokens import change as token_changes
@@ -12,7 +13,7 @@ from kafka_shell.admin.tokens.read import split_principal
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.files import open_private, to_properties
-from kafka_shell.base.plans import Plan, Secret
+from kafka_shell.base.plans import Change, Plan, Secret, merge_plans
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import to_path
 from kafka_shell.context import Context
@@ -126,3 +127,12 @@ def _chosen(invocation: Invocation, context: Context, period: str) -> tuple[Any,
     now = int(context.clock() * 1000)
     ids = list(dict.fromkeys(invocation["token"]))
     return context.cluster, ids, hmacs, now, until
+
+
+def plan_changes(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that makes these changes."""
+    new = [change.resource.name for change in changes if change.verb == "delete"]
+    other = [change.resource.name for change in changes if change.verb != "delete"]
+    now = int(context.clock() * 1000)
+    steps = ((token_changes.plan_expire, new), (token_changes.plan_renew, other))
+    return merge_plans([plan(context.cluster, ids, (), now, None) for plan, ids in steps if ids])

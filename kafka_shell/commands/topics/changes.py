@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from kafka_shell.admin.acls import read as acls
 from kafka_shell.admin.acls.model import AclFilter, AclResourceType, PatternType
@@ -12,10 +13,11 @@ from kafka_shell.admin.partitions.throttles import RATE_OF as THROTTLED
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.topics.change import plan_delete
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.errors import UsageError, did_you_mean, pointing_at
 from kafka_shell.base.files import bad_file, read_table, read_text
-from kafka_shell.base.plans import Effect, Order, Plan, Resource, merge_plans
+from kafka_shell.base.plans import Change, Effect, Order, Plan, Resource, merge_plans
 from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quote
@@ -272,3 +274,8 @@ def _configs(file: str, line: int, text: str) -> tuple[tuple[str, str], ...]:
         return config_pairs(text) if text else ()
     except UsageError as error:
         raise bad_file(file, error.message, hint=error.hint, line=line) from None
+
+
+def plan_deletions(context: Context, changes: Sequence[Change], options: dict[str, Any]) -> Plan:
+    """The plan that deletes what these changes delete."""
+    return plan_delete(context.cluster, [change.resource.name for change in changes], **options)

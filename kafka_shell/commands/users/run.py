@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -19,10 +19,11 @@ from kafka_shell.admin.users.model import (
     ScramMechanism,
     UserPage,
 )
+from kafka_shell.admin.users.scram import plan_delete
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError, did_you_mean, pointing_at
 from kafka_shell.base.files import bad_file, read_text
-from kafka_shell.base.plans import Plan, Secret
+from kafka_shell.base.plans import Change, Plan, Secret
 from kafka_shell.commands.configs.kinds import config_pairs
 from kafka_shell.commands.users.spec import MECHANISMS
 from kafka_shell.context import Context
@@ -240,3 +241,10 @@ def describe_user(invocation: Invocation, context: Context) -> UserPage:
         near = did_you_mean(found.user, users.known_users(context.cluster))
         context.note(f"nothing found for user {found.user}{'. ' if near else ''}{near}")
     return found
+
+
+def plan_deletions(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that deletes what these changes delete."""
+    mechanisms = {mechanism.label: mechanism for mechanism in ScramMechanism}
+    named = [(change.resource.name, mechanisms[change.field]) for change in changes]
+    return plan_delete(context.cluster, named)

@@ -10,6 +10,7 @@ from kafka_shell import commands
 from kafka_shell.base.errors import UsageError
 from kafka_shell.base.plans import Secret
 from kafka_shell.commands import INDEX, REGISTRY, commands_of, function
+from kafka_shell.commands.changes import _KINDS
 from kafka_shell.language import kinds
 from kafka_shell.language.command import PROGRAM, RUNNING, Option, common_options, words_of_command
 from kafka_shell.language.cursor import completion_request
@@ -65,6 +66,12 @@ def test_declarations_name_functions_for_completion() -> None:
     for name in named:
         first, second, *_ = signature(function(name)).parameters
         assert (first, second) in (("found", "known"), ("found", "view"), ("found", "key")), name
+
+
+def test_kinds_of_changes_name_functions_that_plan_them() -> None:
+    for kind in _KINDS.values():
+        first, second, *_ = signature(function(kind.plan)).parameters
+        assert (first, second) == ("context", "changes"), kind.plan
 
 
 def test_names_and_short_forms_are_told_apart() -> None:
