@@ -14,6 +14,7 @@ from kafka_shell.base.units import some
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.kinds import is_pattern, select, split
+from kafka_shell.output.resource_kinds import KINDS
 from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan
@@ -22,8 +23,6 @@ from kafka_shell.wire.model import Partition
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition
 
-_LISTS = {"topic": "list-topics", "group": "list-groups",
-          "client metrics subscription": "list-configs client-metrics"}  # fmt: skip
 _NAMED = 20  # brokers in a hint
 _MAX_NAME_LENGTH = (1 << 15) // 4  # characters; a string in a request has at most 32,767 bytes
 
@@ -159,9 +158,10 @@ def _refuse_unmatched(
 ) -> None:
     for index, word in unmatched:
         if is_pattern(word):
+            kind = next(kind for kind in KINDS.values() if noun in (kind.name, kind.term))
             raise ShellError(
                 f"no {noun} matches '{word}'",
-                hint=hint_of_quotes(word) or f"Run {_LISTS[noun]} to see the names.",
+                hint=hint_of_quotes(word) or f"Run {kind.all} to see the names.",
                 code="no-match",
                 span=invocation.span(name, index),
             )

@@ -72,6 +72,7 @@ _KINDS = (
     ResourceKind(
         "client-metrics",
         "client metrics subscription",
+        "list-configs client-metrics",
         subject="--client-metrics",
         title="client metrics subscription",
     ),

@@ -125,7 +125,7 @@ class QuotaSource(Enum):
 BYTE_RATES: Final = ("producer_byte_rate", "consumer_byte_rate")
 CLIENT_QUOTAS: Final = (*BYTE_RATES, "request_percentage", "controller_mutation_rate")
 IP_QUOTAS: Final = ("connection_creation_rate",)
-ENTITY_TYPES: Final = {"users": "user", "clients": "client_id", "ips": "ip"}
+ENTITY_FIELDS: Final = {"users": "user", "clients": "client_id", "ips": "ip"}
 """Entity type of Kafka's tools -> field of QuotaEntity."""
 
 

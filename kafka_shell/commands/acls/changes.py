@@ -26,6 +26,7 @@ from kafka_shell.base.plans import Change, Plan
 from kafka_shell.commands.acls.rules import (
     FORM,
     OPERATIONS,
+    RESOURCE_OPTIONS,
     Rule,
     Target,
     check_principal,
@@ -34,13 +35,6 @@ from kafka_shell.commands.acls.rules import (
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 
-_NAMED = {
-    "topic": AclResourceType.TOPIC,
-    "group": AclResourceType.GROUP,
-    "transactional-id": AclResourceType.TRANSACTIONAL_ID,
-    "delegation-token": AclResourceType.DELEGATION_TOKEN,
-    "user-principal": AclResourceType.USER,
-}
 _SIDES = (("allow", AclPermission.ALLOW), ("deny", AclPermission.DENY))
 _PRODUCER = {
     AclResourceType.TOPIC: (AclOperation.WRITE, AclOperation.DESCRIBE, AclOperation.CREATE),
@@ -62,7 +56,8 @@ def targets(invocation: Invocation, pattern: PatternType = PatternType.LITERAL) 
     pattern_type = PatternType[given_pattern.upper()] if given_pattern else pattern
     found = [
         Target(kind, name, pattern_type)
-        for option, kind in _NAMED.items()
+        for option, kind in RESOURCE_OPTIONS.items()
+        if kind is not AclResourceType.CLUSTER
         for text in invocation[option]
         # Only topic names cannot contain a comma.
         for name in (text.split(",") if kind is AclResourceType.TOPIC else [text])
@@ -220,8 +215,7 @@ def _refuse_roles(
     if roles:
         unused = [t for t in named if not _operations_of_roles(invocation, t.type)]
         if unused:
-            option = next(o for o, k in (*_NAMED.items(), ("cluster", AclResourceType.CLUSTER))
-                          if k is unused[0].type)  # fmt: skip
+            option = next(o for o, k in RESOURCE_OPTIONS.items() if k is unused[0].type)
             raise _wrong(f"--{option} cannot be used with --{' and --'.join(roles)}",
                          invocation, option, "")  # fmt: skip
 

@@ -5,22 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from kafka_shell.admin.acls.model import OPERATIONS_OF, AclOperation, AclResourceType
+from kafka_shell.admin.acls.model import OPERATIONS_OF, AclOperation
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quote_rest
-from kafka_shell.commands.acls.rules import split_unfinished
+from kafka_shell.commands.acls.rules import RESOURCE_OPTIONS, split_unfinished
 from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 
-# A name in the line's words -> the type of resource that it names.
-_NAMED = {
-    "topic": AclResourceType.TOPIC,
-    "group": AclResourceType.GROUP,
-    "cluster": AclResourceType.CLUSTER,
-    "transactional-id": AclResourceType.TRANSACTIONAL_ID,
-    "delegation-token": AclResourceType.DELEGATION_TOKEN,
-    "user-principal": AclResourceType.USER,
-}
 _SPECIAL = re.compile(r"[\s'\"\\]")
 _VERBS = {"allow": "allow the operations", "deny": "deny the operations; overrides allow"}
 
@@ -53,6 +44,8 @@ def _word(name: str) -> str:
 
 def _operations(words: Mapping[str, object]) -> Iterable[str]:
     """The operations that apply to the resources named so far, and All."""
-    types = [kind for name, kind in _NAMED.items() if name in words] or list(OPERATIONS_OF)
+    types = [kind for name, kind in RESOURCE_OPTIONS.items() if name in words] or list(
+        OPERATIONS_OF
+    )
     known = {operation for kind in types for operation in OPERATIONS_OF[kind]}
     return [operation.label for operation in (*sorted(known), AclOperation.ALL)]

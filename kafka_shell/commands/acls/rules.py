@@ -31,7 +31,11 @@ FORM = "allow|deny PRINCIPAL OPERATIONS [from HOSTS] [on RESOURCE]"
 _PERMISSIONS = {"allow": AclPermission.ALLOW, "deny": AclPermission.DENY}
 _ANY_PERMISSION = {"any": AclPermission.ANY}
 OPERATIONS = {each.label: each for each in AclOperation if each > AclOperation.ANY}
-_KINDS = {each.kind: each for each in AclResourceType if each > AclResourceType.ANY}
+RESOURCE_TYPES = {each.kind: each for each in AclResourceType if each > AclResourceType.ANY}
+# The options that name resources, without dashes; --user is a principal elsewhere.
+RESOURCE_OPTIONS = {
+    "user-principal" if kind == "user" else kind: type for kind, type in RESOURCE_TYPES.items()
+}
 _PATTERNS = {each.name.lower(): each for each in PatternType if each is not PatternType.UNKNOWN}
 _SPECIFIC = ("literal", "prefixed")
 _PIECE = re.compile(r"""'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)|([^\s'"\\]+)""", re.DOTALL)
@@ -196,24 +200,26 @@ class _Reader:
         word = self._take("a resource such as topic orders")
         if self._remove and word.text.lower() == "any" and self._words:
             kind = self._words[0].text.lower()
-            if kind in _KINDS or kind == "resource":
+            if kind in RESOURCE_TYPES or kind == "resource":
                 self._words.pop(0)
-                return Target(_KINDS.get(kind, AclResourceType.ANY), None, PatternType.ANY)
+                return Target(RESOURCE_TYPES.get(kind, AclResourceType.ANY), None, PatternType.ANY)
         pattern = PatternType.LITERAL
         names = tuple(_PATTERNS) if self._remove else _SPECIFIC
         if word.text.lower() in names:
             pattern = _PATTERNS[word.text.lower()]
             word = self._take("a resource such as topic orders")
         kind = word.text.lower()
-        if kind not in _KINDS:
-            hint = did_you_mean(kind, (*_KINDS, *names), f"Use one of: {', '.join(_KINDS)}.")
+        if kind not in RESOURCE_TYPES:
+            hint = did_you_mean(
+                kind, (*RESOURCE_TYPES, *names), f"Use one of: {', '.join(RESOURCE_TYPES)}."
+            )
             raise self._wrong(f"unknown resource type '{word.text}'", word, hint)
-        if _KINDS[kind] is AclResourceType.CLUSTER:
+        if RESOURCE_TYPES[kind] is AclResourceType.CLUSTER:
             if self._words and self._words[0].text == CLUSTER_NAME:
                 self._words.pop(0)
             return Target(AclResourceType.CLUSTER, CLUSTER_NAME, pattern)
         name = self._take(f"the name of the {kind}")
-        return Target(_KINDS[kind], name.text, pattern)
+        return Target(RESOURCE_TYPES[kind], name.text, pattern)
 
     # -- words -------------------------------------------------------------------------------------
 

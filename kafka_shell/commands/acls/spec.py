@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from kafka_shell.base.plans import Effect
-from kafka_shell.commands.acls.rules import ACL_OPERATION, ACL_RULE
+from kafka_shell.commands.acls.rules import ACL_OPERATION, ACL_RULE, OPERATIONS, RESOURCE_TYPES
 from kafka_shell.language import kinds
 from kafka_shell.language.command import FORCE, Command, Example, Option, Short
-
-_OPERATIONS = (
-    "All", "Read", "Write", "Create", "Delete", "Alter", "Describe", "ClusterAction",
-    "DescribeConfigs", "AlterConfigs", "IdempotentWrite", "CreateTokens", "DescribeTokens",
-    "TwoPhaseCommit",
-)  # fmt: skip
-_TYPES = ("topic", "group", "cluster", "transactional-id", "delegation-token", "user")
-
 
 # -- options ---------------------------------------------------------------------------------------
 
@@ -48,7 +40,7 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             *_RESOURCES,
             Option("--resource-type", kinds.CHOICE, "Only ACLs on this type of resource.",
-                   choices=_TYPES, excludes=_RESOURCE_OPTIONS),
+                   choices=tuple(RESOURCE_TYPES), excludes=_RESOURCE_OPTIONS),
             Option("--name", kinds.TEXT, "Only ACLs on resources with this name, of any type.",
                    metavar="NAME", excludes=_RESOURCE_OPTIONS),
             Option("--resource-pattern-type", kinds.CHOICE,
@@ -60,7 +52,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--host", kinds.IP, "Only ACLs with exactly this host (* matches only *).",
                    metavar="HOST"),
             Option("--operation", ACL_OPERATION, "Only ACLs on these operations: Read,Write.",
-                   many=True, choices=_OPERATIONS, metavar="OPERATIONS"),
+                   many=True, choices=tuple(OPERATIONS), metavar="OPERATIONS"),
             Option("--permission", kinds.CHOICE, "Only ACLs that allow, or that deny.",
                    choices=("allow", "deny")),
             Option("--by", kinds.CHOICE, "Sort and group by resource (default) or principal.",
@@ -112,7 +104,7 @@ COMMANDS: tuple[Command, ...] = (
                    many=True, metavar="HOST"),
             Option("--operation", ACL_OPERATION,
                    "Operations: Read,Write; may be repeated (default: All).", many=True,
-                   choices=_OPERATIONS, metavar="OPERATIONS",
+                   choices=tuple(OPERATIONS), metavar="OPERATIONS",
                    excludes=("--producer", "--consumer")),
             Option("--producer", kinds.FLAG,
                    "Write, Describe and Create on topics; Write, Describe on transactional IDs."),
@@ -159,7 +151,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--principal", kinds.PRINCIPAL, "The principal: User:bob.", required=True),
             Option("--operation", ACL_OPERATION, "The operations: Read,Write, or All for each one.",
                    many=True,
-                   required=True, choices=_OPERATIONS, metavar="OPERATIONS"),
+                   required=True, choices=tuple(OPERATIONS), metavar="OPERATIONS"),
             *_ONE_RESOURCE,
             Option("--host", kinds.IP,
                    "The client's IP address (default: an address that no ACL names).",

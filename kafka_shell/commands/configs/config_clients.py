@@ -18,7 +18,7 @@ from kafka_shell.admin.quotas.model import (
     ANY_NAME,
     CLIENT_QUOTAS,
     DEFAULT,
-    ENTITY_TYPES,
+    ENTITY_FIELDS,
     IP_QUOTAS,
     Default,
     Quota,
@@ -86,7 +86,7 @@ def _parts(invocation: Invocation) -> dict[str, str | Default | None]:
             types, names = [*types, plural], [*names, _default()]
     _check(invocation, types, names)
     filled = [*names, *[None] * (len(types) - len(names))]
-    return {ENTITY_TYPES[kind]: name for kind, name in zip(types, filled, strict=True)}
+    return {ENTITY_FIELDS[kind]: name for kind, name in zip(types, filled, strict=True)}
 
 
 def _names(invocation: Invocation) -> list[str | Default]:
@@ -107,7 +107,7 @@ def _default() -> Default:
 def _check(invocation: Invocation, types: Sequence[str], names: Sequence[object]) -> None:
     span = invocation.span("entity-type", max(0, len(invocation["entity-type"]) - 1))
     problem = ""
-    if any(kind not in ENTITY_TYPES for kind in types) or len(set(types)) < len(types):
+    if any(kind not in ENTITY_FIELDS for kind in types) or len(set(types)) < len(types):
         problem = f"--entity-type {' and '.join(types)} cannot be combined"
     elif len(types) > 1 and "ips" in types:
         problem = "--entity-type ips cannot be combined with users or clients"
@@ -121,7 +121,7 @@ def _check(invocation: Invocation, types: Sequence[str], names: Sequence[object]
 def _entity(invocation: Invocation, parts: Mapping[str, str | Default | None]) -> QuotaEntity:
     """The entity to alter."""
     if None in parts.values():
-        raise unnamed(invocation, [kind for kind, part in ENTITY_TYPES.items() if part in parts])
+        raise unnamed(invocation, [kind for kind, part in ENTITY_FIELDS.items() if part in parts])
     return QuotaEntity(**parts)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shell.admin.quotas.model import ENTITY_TYPES
+from kafka_shell.admin.quotas.model import ENTITY_FIELDS
 from kafka_shell.base.errors import UsageError
 from kafka_shell.base.text import masked
 from kafka_shell.commands import by_name
@@ -183,7 +183,7 @@ def is_client_entity(invocation: Invocation) -> bool:
     """Whether the command is about users, clients or IPs."""
     named = any(invocation[option] is not None for option in NAMED)
     default = any(invocation[option] for option in DEFAULTS)
-    return bool({*invocation["entity-type"]} & {*ENTITY_TYPES}) or named or default
+    return bool({*invocation["entity-type"]} & {*ENTITY_FIELDS}) or named or default
 
 
 def unnamed(invocation: Invocation, types: Sequence[str], *, default: bool = True) -> UsageError:

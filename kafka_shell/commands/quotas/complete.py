@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kafka_shell.admin.quotas.model import (
     CLIENT_QUOTAS,
     DEFAULT,
-    ENTITY_TYPES,
+    ENTITY_FIELDS,
     IP_QUOTAS,
     Default,
     QuotaEntity,
@@ -102,7 +102,7 @@ def entity_of(words: Mapping[str, tuple[str, ...]]) -> QuotaEntity:
     types = words.get("entity-type", ())
     names = iter(words.get("entity-name", ()))
     for kind in types:
-        field = ENTITY_TYPES.get(kind, "")
+        field = ENTITY_FIELDS.get(kind, "")
         if field:
             found[field] = next(names, "") or DEFAULT
     return QuotaEntity(**found)

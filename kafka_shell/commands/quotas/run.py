@@ -12,7 +12,7 @@ from kafka_shell.admin.quotas.model import (
     ANY_NAME,
     CLIENT_QUOTAS,
     DEFAULT,
-    ENTITY_TYPES,
+    ENTITY_FIELDS,
     IP_QUOTAS,
     EffectiveQuotas,
     Quota,
@@ -69,7 +69,7 @@ def list_quotas(invocation: Invocation, context: Context) -> Listing | NoRows:
         entities = " or ".join(map(str, parents))
         return _listing(invocation, rows, f"{entities} has no client IDs or users with quotas")
     if invocation["kind"]:
-        kind = ENTITY_TYPES[invocation["kind"]]
+        kind = ENTITY_FIELDS[invocation["kind"]]
         names: dict[str, Any] = {kind: ANY_NAME}
         found = quotas.describe(context.cluster, QuotaFilter(**names))
         rows = quotas.holders(found, kind)
