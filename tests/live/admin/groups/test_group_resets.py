@@ -52,9 +52,13 @@ def test_many_groups_are_read_in_as_many_rounds_as_one(
     for names in ([group], [group, *others]):
         rounds.clear()
         plan = group_resets.plan_reset(cluster, dict.fromkeys(names), ResetTo(ResetTarget.EARLIEST))
-        assert len(plan.steps) == len(names)
+        assert {change.resource.name for change in plan.changes} == set(names)
         wanted = {name: [TopicPartition(topic, 0)] for name in names}
-        assert len(group_resets.plan_delete_offsets(cluster, wanted).steps) == len(names)
+        assert len(group_resets.plan_delete_offsets(cluster, wanted).changes) == len(names)
+        (step,) = plan.steps
+        assert step.reread(cluster).changes == plan.changes
+        done(plan, cluster)
+        commit(cluster, group, topic, 4, 5)
         counts.append(len(rounds))
     forget(cluster, *others)
     assert 0 < counts[0] == counts[1], counts
