@@ -40,9 +40,9 @@ INDEX = {
         "remove-members", "reset-offsets", "delete-offsets",
     ),
     "cluster": (
-        "cluster-metadata", "brokers", "cluster", "health", "api-versions", "unregister-broker",
-        "describe-broker", "broker", "check-restart", "decommission", "describe-quorum",
-        "alter-quorum", "describe-features", "update-features",
+        "cluster-metadata", "brokers", "cluster", "health", "wait-until", "api-versions",
+        "unregister-broker", "describe-broker", "broker", "check-restart", "decommission",
+        "describe-quorum", "alter-quorum", "describe-features", "update-features",
     ),
     "activity": ("top",),
     "transactions": (

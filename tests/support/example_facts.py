@@ -277,6 +277,10 @@ FACTS: dict[str, tuple[str, ...]] = {
     "decommission 1 --undo": SAME,
     "health": ("healthy", "1 broker"),
     "health --output json": ('"findings": []',),
+    "wait-until healthy --deadline 30s": ("healthy",),
+    "wait-until 'lag orders-enricher < 1000' --deadline 1m": (
+        "the lag of group orders-enricher is 34 records",
+    ),
     "api-versions": ("3 Metadata 0-13",),
     "api-versions ShareGroup Raft": ("77 ShareGroupDescribe 1-1", "80 AddRaftVoter 0-1"),
     "api-versions --differences": NOTHING,

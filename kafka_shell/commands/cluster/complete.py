@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from kafka_shell.base.structs import replace
 from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
 from kafka_shell.view.match import LIMIT
+
+
+def offer_conditions(found: CompletionRequest, known: Catalog) -> Candidates:
+    """Return the words of a condition of `wait-until`; after `lag` the groups."""
+    word, blank, rest = found.prefix.partition(" ")
+    if word == "lag" and blank:
+        inner = known.names("groups", rest)
+        offered = (replace(each, text=f"lag {each.text} < 1000") for each in inner.offered)
+        return replace(inner, offered=tuple(offered))
+    return pick({"healthy": "health finds no problem", "lag": "lag GROUP < 1000"}, found.prefix)
 
 
 def offer_features(found: CompletionRequest, known: Catalog) -> Candidates:

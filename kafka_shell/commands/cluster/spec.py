@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
+from msgspec import Struct
+
+from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Effect
 from kafka_shell.base.structs import replace
+from kafka_shell.base.units import INTEGER, parse_duration
 from kafka_shell.commands import by_name
 from kafka_shell.commands.partitions.spec import BATCHES, THROTTLE
 from kafka_shell.language import kinds
@@ -15,6 +21,45 @@ _LEVELS = "metadata.version can also be a release: metadata.version=4.1."
 FEATURES = in_view("features", by_name("cluster.complete:offer_features"))
 FEATURE = Kind("feature", FEATURES)
 FEATURE_LEVEL = kinds.Pair("feature-level", FEATURES)  # =25 or =4.1
+_LAG = re.compile(r"\s*lag\s+(.+?)\s*(<=?)\s*([^\s<=]+)\s*", re.DOTALL)
+
+
+class WaitCondition(Struct, frozen=True):
+    """The groups that a word selects have at most this lag: records, or with `in_time`
+    milliseconds. Without groups: the cluster is healthy."""
+
+    text: str
+    groups: str | None = None
+    most: int = 0
+    in_time: bool = False
+
+
+class Condition(Kind):
+    """`healthy`, `lag GROUP < 1000`, `lag GROUP <= 5m`."""
+
+    def convert(self, parameter: Argument | Option, text: str) -> WaitCondition:
+        if text.strip() == "healthy":
+            return WaitCondition(text)
+        found = _LAG.fullmatch(text)
+        if found is None:
+            raise kinds.invalid(parameter, "'healthy' or 'lag GROUP < 1000'", text)
+        word, operator, limit = found.groups()
+        quoted = len(word) > 1 and word[0] == word[-1] == "'"
+        in_time = not INTEGER.fullmatch(limit)
+        try:
+            most = parse_duration(limit) - (operator == "<")
+        except ShellError:
+            most = -1
+        if most < 0:
+            expected = "a lag in records (1000) or in time (5m)"
+            raise kinds.invalid(parameter, expected, limit, at=found.span(3))
+        return WaitCondition(text, word[1:-1] if quoted else word, most, in_time)
+
+    def format(self, value: WaitCondition) -> str:
+        return value.text
+
+
+CONDITION = Condition("condition", in_view("groups", by_name("cluster.complete:offer_conditions")))
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -60,6 +105,31 @@ COMMANDS: tuple[Command, ...] = (
             Example("health --output json", "print JSON for monitoring"),
         ),
         apis=(2, 9, 15, 16, 32, 35, 46, 55, 60, 61, 65, 66, 69, 77, 89, 90),
+    ),
+    Command(
+        name="wait-until",
+        summary="Wait until the cluster is healthy, or the lag of groups is small.",
+        family="cluster",
+        run="cluster.health:wait_until",
+        arguments=(
+            Argument("condition", CONDITION,
+                     "healthy, or 'lag GROUP < 1000' (records), 'lag GROUP < 5m' (time)."),
+        ),
+        search=("wait", "poll", "lag", "health", "script", "deadline"),
+        description=(
+            "Groups are selected as in lag: all of them must have that lag. A lag that is unknown"
+            " in a partition is not small. <= works too.\n"
+            "Brokers that cannot be reached and groups that do not exist yet are waited for; a"
+            " missing permission ends it.\n"
+            "Exit status: 0 when the condition is true; 1 at the --deadline, with the last value; 3"
+            " if no broker responded until then. Without --deadline, Ctrl-C ends it."
+        ),
+        examples=(
+            Example("wait-until healthy --deadline 30s", "wait for a healthy cluster"),
+            Example("wait-until 'lag orders-enricher < 1000' --deadline 1m",
+                    "wait until a group has caught up"),
+        ),
+        apis=(1, 2, 9, 15, 16, 32, 35, 46, 55, 60, 61, 65, 66, 69, 77, 89, 90),
     ),
     Command(
         name="api-versions",

@@ -248,3 +248,9 @@ def test_groups_after_a_comma_are_single_names(tmp_path: Path) -> None:
     assert "a,b" in bench.menu("describe-group --group ")
     assert bench.lines("describe-group billing,x") == ["describe-group billing,'x*'"]
     assert bench.completer.preview(Document("describe-group b*")) == "1 group: billing"
+
+
+def test_the_condition_of_a_wait(bench: Bench) -> None:
+    assert set(bench.menu("wait-until ")) >= {"healthy", "lag"}
+    assert bench.lines('wait-until "lag sh') == ['wait-until "lag shipping < 1000"']
+    assert bench.lines("wait-until 'lag sh") == ["wait-until 'lag shipping < 1000'"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
+from threading import Thread
 from typing import Any
 from uuid import uuid4
 
@@ -13,8 +15,9 @@ from kafka_shell.admin.groups import read, time_lag
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from tests.support.changes import make_topic
+from tests.support.frozen_process import thaw
 from tests.support.group_data import commit, forget
-from tests.support.outages import frozen, silent, stopped
+from tests.support.outages import frozen, processes, silent, stopped
 from tests.support.program import Program
 
 
@@ -78,3 +81,29 @@ def write(sandbox: Sandbox, topic: str, partition: int) -> None:
     producer = KafkaProducer(bootstrap_servers=sandbox.bootstrap)
     producer.send(topic, b"x", partition=partition).get(30)
     producer.close()
+
+
+def test_brokers_that_hang_are_waited_for(
+    three_brokers: Sandbox, kafka_on_three: Program, three: Cluster
+) -> None:
+    topic = make_topic(three, f"waited-{uuid4().hex[:8]}", assignment=((3,),))
+    group = f"g-{topic}"
+    commit(three, group, topic, 0)
+    with frozen(three_brokers, 1, 2, 3):
+        run = kafka_on_three("wait-until", f"lag {group} < 1", "--deadline", "4s")
+        assert run.status == 3 and "deadline exceeded" in run.stderr, str(run)
+        thawed = Thread(target=thaw_soon, args=(three_brokers,))
+        thawed.start()
+        run = kafka_on_three.ok("wait-until", f"lag {group} < 1", "--deadline", "2m")
+        assert run.stdout == f"the lag of group {group} is 0 records\n"
+        thawed.join()
+    with stopped(three_brokers, 3):
+        run = kafka_on_three("wait-until", "healthy", "--deadline", "5s")
+        assert run.status == 1 and "not healthy: broker 3 is down" in run.stderr, str(run)
+    forget(three, group)
+
+
+def thaw_soon(sandbox: Sandbox) -> None:
+    time.sleep(3)  # of an attempt that is waiting for a response
+    for pid in processes(sandbox).values():
+        thaw(pid or 0)
