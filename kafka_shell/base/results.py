@@ -48,7 +48,9 @@ class Failure(Struct, frozen=True):
     requires: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.message}" if self.message else self.name
+        if not self.message:
+            return self.name
+        return f"{self.message} ({self.name})" if self.name.isupper() else self.message
 
 
 def as_failure(error: ShellError) -> Failure:

@@ -653,7 +653,7 @@ def _problem(items: Sequence[ChangeResult], reason: Failure, room: int | None) -
         about = " ".join(part for part in parts if not mentions(reason.message, part))
         yield from failure_lines(reason, about, room)
         return
-    reason_text = f" ({failure})" if failure else ""
+    reason_text = f" ({failure.message or failure.name})" if failure else ""
     yield from hang(
         _label(item.status)
         + text(f"{' '.join(parts)}: {_EXPLANATIONS.get(item.status, '')}{reason_text}"),

@@ -100,7 +100,9 @@ def test_the_status_of_an_entry_is_its_worst_one(
     (entry,) = entries(context)
     assert entry.status == whole
     errors = [row["error"] for row in entry.changes]
-    assert errors == ["POLICY_VIOLATION: no" if status == "failed" else None for status in statuses]
+    assert errors == [
+        "no (POLICY_VIOLATION)" if status == "failed" else None for status in statuses
+    ]
 
 
 def test_commands_are_listed_in_the_order_they_began(context: Context) -> None:

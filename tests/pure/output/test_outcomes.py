@@ -27,7 +27,7 @@ def test_done_on_out_the_rest_on_err() -> None:
     drawing.write(outcome(THREE, "done", "failed", "unknown", undo=("delete-topic a",)))
     assert out_of(drawing) == "created topic a: 1 partition\n"
     assert err_of(drawing) == (
-        "error: topic b retention.ms: POLICY_VIOLATION: No.\n"
+        "error: topic b retention.ms: No. (POLICY_VIOLATION)\n"
         "outcome unknown: topic c: the change may still be applied; check before retrying\n"
         "1 done, 1 failed, 1 unknown, 1 rejected\n"
         "undo: delete-topic a\n"
@@ -59,7 +59,7 @@ def test_a_plan_that_nobody_confirms_shows_only_its_remarks() -> None:
         notes=("a note",),
         not_checked=(NotChecked("producers", "timeout"),),
     )
-    refused = "error: topic gone: UNKNOWN_TOPIC_OR_PARTITION: This server does not host"
+    refused = "error: topic gone: This server does not host"
     for more, lines in (
         ({}, ["undo 1", "unchanged topic b: retention.ms 1ms", "warning: records are deleted",
               "not checked: producers: timeout"]),
@@ -144,7 +144,7 @@ def test_many_failures_of_one_sort_are_counted() -> None:
     drawing = writer()
     drawing.write(Outcome(made, tuple(there), entry="0a"))
     assert err_of(drawing) == (
-        "error: TOPIC_ALREADY_EXISTS: Topic 't00'\n"
+        "error: Topic 't00' (TOPIC_ALREADY_EXISTS)\n"
         f"error: the same for 29 more topics: {names(1, 19)} and 10 more"
         " (for the full list, use journal 0a --output json)\n"
         "30 failed\n"
@@ -155,7 +155,7 @@ def test_many_refusals_are_counted() -> None:
     refused = Results({}, {topic(f"t{n:02}"): GONE for n in range(30)})
     drawing = writer()
     drawing.draw_plan(plan(refused=refused), ())
-    assert err_of(drawing).splitlines()[0].startswith("error: topic t00: UNKNOWN_TOPIC")
+    assert err_of(drawing).splitlines()[0].startswith("error: topic t00: This server")
     assert err_of(drawing).splitlines()[1:] == [
         f"error: the same for 29 more topics: {names(1, 19)} and 10 more"
         " (for the full list, use --dry-run --output json)"
@@ -173,9 +173,9 @@ def test_many_refusals_and_failures_for_different_reasons_are_all_named() -> Non
     failed.write(Outcome(plan(*changes), tuple(results)))
     for lines in (err_of(drawing).splitlines(), err_of(failed).splitlines()[:-1]):
         assert [line.partition(", ")[0] for line in lines] == [
-            "error: topic t00: INVALID_REQUEST: reason 0",
+            "error: topic t00: reason 0 (INVALID_REQUEST)",
             "error: the same for 11 more topics: t02",
-            "error: topic t01: INVALID_REQUEST: reason 1",
+            "error: topic t01: reason 1 (INVALID_REQUEST)",
             "error: the same for 11 more topics: t03",
         ]
 
@@ -186,7 +186,7 @@ def test_very_many_different_failures_are_counted() -> None:
     drawing = writer()
     drawing.draw_plan(plan(refused=Results({}, dict(zip(about, reasons, strict=True)))), ())
     *shown, last = err_of(drawing).splitlines()
-    assert shown[-1] == "error: topic t18: INVALID_REQUEST: reason 18"
+    assert shown[-1] == "error: topic t18: reason 18 (INVALID_REQUEST)"
     assert last == "error: 2,981 more (for the full list, use --dry-run --output json)"
     results = map(ChangeResult, [Change(each, "create") for each in about], ["failed"] * 3_000,
                   reasons)  # fmt: skip
@@ -203,7 +203,7 @@ def test_a_topic_called_like_a_word_of_the_message_is_named(name: str) -> None:
     refused = Results({}, {topic(name): why})
     drawing = writer()
     drawing.draw_plan(plan(refused=refused), ())
-    assert err_of(drawing).startswith(f"error: topic {name}: UNKNOWN_TOPIC_OR_PARTITION")
+    assert err_of(drawing).startswith(f"error: topic {name}: no such topic: ")
 
 
 def test_an_unknown_outcome_names_its_resource_once() -> None:
@@ -215,7 +215,7 @@ def test_an_unknown_outcome_names_its_resource_once() -> None:
     )
     assert err_of(drawing) == (
         "outcome unknown: topic t: the change may still be applied; check before retrying"
-        " (REQUEST_TIMED_OUT: topic t is created but not complete)\n"
+        " (topic t is created but not complete)\n"
         "see: describe-topic t\n"
     )
 

@@ -110,7 +110,7 @@ def test_a_failure_beside_an_answer(kafka: Program, group: str) -> None:
     run = kafka("describe-group", group, "no-such-group", "--state")
     assert run.status == 1
     assert group in run.stdout
-    assert "GROUP_ID_NOT_FOUND: group no-such-group does not exist" in run.stderr
+    assert "group no-such-group does not exist (GROUP_ID_NOT_FOUND)" in run.stderr
 
 
 def test_all_groups(kafka: Program, group: str) -> None:

@@ -153,8 +153,8 @@ def test_one_key_of_several_topics_is_a_row_each(shell: Shell, stem: str) -> Non
     ]
     assert rows == [
         ["TOPIC", "KEY", "VALUE", "SOURCE"],
-        [f"{stem}.a", "retention.ms", "8d", "set", "here"],
-        [f"{stem}.b", "retention.ms", "7d", "Default"],
+        [f"{stem}.a", "retention.ms", "8d", "topic"],
+        [f"{stem}.b", "retention.ms", "7d", "default"],
     ]
     only = shell.ok(
         f"describe-configs {stem}.* retention.ms flush.ms --only-set --output json"
