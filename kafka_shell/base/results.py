@@ -48,9 +48,8 @@ class Failure(Struct, frozen=True):
     requires: str = ""
 
     def __str__(self) -> str:
-        if not self.message:
-            return self.name
-        return f"{self.message} ({self.name})" if self.name.isupper() else self.message
+        name = f" ({self.name})" if self.name.isupper() else ""
+        return f"{self.message}{name}" if self.message else self.name
 
 
 def as_failure(error: ShellError) -> Failure:

@@ -51,7 +51,7 @@ def run_script(
             if stops(status, context) or (status and not keep_going):
                 break
     except ShellError as error:  # a line cannot be decoded
-        error.hint += " This line and the following ones were not run."
+        error.message += " (this line and the following ones were not run)"
         return max(worst, report_error(error, context))
     if keep_going and failed:
         context.err.write(f"{failed:,} of {counted(ran, 'line')} of {name} failed\n")
@@ -123,7 +123,6 @@ def _decoded(stream: BinaryIO, name: str, context: Context) -> Iterator[str]:
         if len(raw) > MAX_LINE_BYTES:
             raise UsageError(
                 f"line is longer than {MAX_LINE_BYTES >> 20} MiB",
-                hint="Check that this is a script.",
                 code="long-line",
             )
         try:

@@ -379,7 +379,7 @@ def test_no_text(script: Script, topic: str) -> None:
     assert run.status == 2, str(run)
     assert run.lines == [topic]
     assert run.stderr.startswith(f"{place(script)}:2: error: line is not UTF-8: invalid byte 14")
-    assert "This line and the following ones were not run" in run.stderr
+    assert "this line and the following ones were not run" in run.stderr
 
 
 def test_utf_16_is_not_taken_for_a_script(script: Script) -> None:
