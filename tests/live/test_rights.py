@@ -81,6 +81,7 @@ delete-offsets {topic} --topic {topic} --yes
 rehearse alter-quotas --user alice producer_byte_rate=5MB/s
 describe-quorum
 health
+wait-until healthy
 check-restart 1
 decommission 1 --yes
 describe-broker 1

@@ -248,7 +248,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     ),
     "describe-group orders-enricher": ("group orders-enricher", "orders.placed 0 115 126 11"),
     "lag fraud-check": ("fraud-check payments.authorized 2 24 62 38",),
-    "describe-group --state": ("fraud-check Empty classic 0 6 38 1",),
+    "describe-group --state": ("fraud-check Empty classic 0 6 38",),
     "describe-group billing-sync crm-export --output json": ('"name": "crm-export"',),
     "delete-group crm-export --dry-run": ("- group crm-export", "support-tickets:0: 25 -> "),
     "delete-group anna-console --if-exists --yes": ("deleted group anna-console",),

@@ -141,12 +141,13 @@ def combined(findings: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
     for required, (first, *more) in by_permission.items():
         what = ", ".join(finding.short for finding in (first, *more))
-        yield Finding(
+        yield NotPermitted(
             Severity.NOT_CHECKED,
             "authorization" if more else first.check,
             f"not checked: {what}: {required}",
             first.count + len(more),
             () if more else first.examples,
+            required=required,
         )
 
 

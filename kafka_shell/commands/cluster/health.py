@@ -31,19 +31,19 @@ from kafka_shell.wire.failures import TEMPORARY, BrokerError, as_error
 def health(invocation: Invocation, context: Context) -> Health:
     """One screen of what is wrong, the worst first."""
     found = _check(context, invocation["probe-timeout"])
+    found = replace(found, findings=tuple(map(with_command, found.findings)))
     values = {name: getattr(found, name) for name in fields(Health)}
     return HealthDetails(**values) if invocation["verbose"] else found
 
 
 def _check(context: Context, probe_timeout: int | None = None) -> Health:
-    found = health_checks.health(
+    return health_checks.health(
         context.cluster,
         probe_timeout=PROBE_S if probe_timeout is None else probe_timeout / 1000,
         report=context.report,
         throttles=lambda cluster: throttle_record(context, cluster).read(),
         kept=None if context.previous is None else context.previous.setdefault("health", deque()),
     )
-    return replace(found, findings=tuple(map(with_command, found.findings)))
 
 
 _WAIT_POLL_S = 1.5
@@ -81,6 +81,9 @@ def _evaluate(context: Context, condition: WaitCondition) -> tuple[bool, str]:
     """Whether the condition is true, and the worst finding or the largest lag of a group."""
     if condition.groups is None:
         health = _check(context)
+        for finding in health.findings:
+            if isinstance(finding, health_checks.NotPermitted):
+                raise as_error(Failure(finding.check, finding.summary, requires=finding.required))
         return health.ok, "healthy" if health.ok else f"not healthy: {health.findings[0].summary}"
     names = [condition.groups]
     if kinds.is_pattern(condition.groups):
