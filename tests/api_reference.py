@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
 from msgspec import Struct
@@ -30,9 +31,21 @@ def example_of(family: type[Family]) -> str:
     return textwrap.dedent(_doc(family).partition(_EXAMPLE)[2]).strip()
 
 
+def anchor(title: str) -> str:
+    """The anchor of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def contents(titles: Iterable[str]) -> str:
+    """A line with links to the sections of a page."""
+    return "- " + " · ".join(f"[{title}](#{anchor(title)})" for title in titles)
+
+
 def reference() -> str:
     """The text of the page."""
-    return "\n".join([_HEAD, *_class("Admin", Admin), *_class("A plan", ClusterPlan), *_families()])
+    sections = ["Admin", "A plan", *(f"admin.{name}" for name in _families_by_attribute())]
+    classes = [*_class("Admin", Admin), *_class("A plan", ClusterPlan)]
+    return "\n".join([_HEAD, f"{contents(sections)}\n", *classes, *_families()])
 
 
 def _families() -> Iterator[str]:

@@ -16,8 +16,8 @@ from kafka_shell.commands.program.help import (
     visible,
 )
 from kafka_shell.language.command import CHANGING, CONNECTION, DEADLINE, RUNNING, Command
-from kafka_shell.wire.requests import api_name
-from tests.api_reference import reference
+from kafka_shell.wire.requests import api_name, since
+from tests.api_reference import contents, reference
 from tests.support import api_table as apis
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -34,6 +34,10 @@ def commands_page(registry: Sequence[Command] = REGISTRY) -> str:
         " repeated; square brackets mark what is optional."
         " A selector is a name, a list `a,b`, a glob `'payments.*'` or a regular expression"
         " `'/payments\\..+/'` that matches the whole name.", "",
+        "Permissions are the most that a command may require, with all its options"
+        " ([details](apis.md#permissions-of-each-command)). Exit statuses without a note:"
+        " [the table](configuration.md#exit-statuses).", "",
+        contents(["Common options", *map(str.capitalize, FAMILIES)]), "",
     ]  # fmt: skip
     families = {family: [c for c in registry if c.family == family] for family in FAMILIES}
     for family, members in families.items():
@@ -54,11 +58,46 @@ def commands_page(registry: Sequence[Command] = REGISTRY) -> str:
     for family, members in families.items():
         lines += [f"## {family.capitalize()}", ""]
         for command in members:
-            lines += _command(command)
+            lines += _command(command, registry)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _command(command: Command) -> Iterator[str]:
+def _facts(command: Command, registry: Sequence[Command]) -> Iterator[str]:
+    """Permissions, APIs that old brokers lack, and related commands."""
+    if command.needs_cluster:
+        required = zip(apis.RESOURCES, apis.permissions(command), strict=True)
+        named = [f"{what} on {resource}s" for resource, what in required if what != "-"]
+        yield f"Permissions: {'; '.join(named).replace('on clusters', 'on the cluster')}."
+    newer = [f"{api_name(key)} ({since(key)})" for key in command.apis if _is_newer(since(key))]
+    if newer:
+        yield f"APIs newer than Kafka 2.4: {', '.join(newer)}."
+    related = [
+        f"[`{other.name}`](#{other.name.replace(' ', '-')})"
+        for other in registry
+        if other is not command
+        and (_noun(other) == _noun(command) or _names(command, other) or _names(other, command))
+    ]
+    if related:
+        yield f"Related: {', '.join(related)}."
+
+
+def _is_newer(release: str) -> bool:
+    return tuple(map(int, re.findall(r"\d+", release)[:2])) > (2, 4)
+
+
+def _noun(command: Command) -> tuple[str, str]:
+    return command.family, command.name.rpartition("-")[2].removesuffix("s")
+
+
+def _names(command: Command, other: Command) -> bool:
+    """Whether the help of a command mentions another one; `set` and `exit` are words, too."""
+    if other.family == "shell":
+        return False
+    texts = (command.description, *(option.help for option in command.options))
+    return bool(re.search(rf"(?<![\w-]){other.name}(?![\w-])", " ".join(texts)))
+
+
+def _command(command: Command, registry: Sequence[Command]) -> Iterator[str]:
     yield from (f"### {command.name}", "", command.summary, "")
     wrapped = usage_lines(command, 100)
     yield from ("```", *(line.removeprefix("usage: ") for line in wrapped), "```", "")
@@ -75,6 +114,7 @@ def _command(command: Command) -> Iterator[str]:
         yield from (_text("\n\n".join(command.description.split("\n"))), "")
     yield from _table(("argument", "meaning"), map(argument_row, command.arguments))
     yield from _table(("option", "meaning"), map(option_row, visible(command.options)))
+    yield from (*(f"- {fact}" for fact in _facts(command, registry)), "")
     if command.examples:
         yield "```"
         for example in command.examples:

@@ -12,6 +12,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import commands, tokenize
 from tests import generated_docs
+from tests.api_reference import anchor, contents
 from tests.support.places import ROOT
 
 DOCS = generated_docs.DOCS
@@ -68,7 +69,16 @@ def test_the_test_command_is_what_ci_runs() -> None:
 def anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+    return set(map(anchor, headings))
+
+
+@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.name)
+def test_a_page_lists_its_sections_at_its_top(page: Path) -> None:
+    top, *sections = re.split(
+        r"^## (.+)$", _BLOCK.sub("", page.read_text(encoding="utf-8")), flags=re.MULTILINE
+    )
+    for title in sections[::2] if len(sections) > 2 else []:
+        assert contents([title]).removeprefix("- ") in top
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
