@@ -74,7 +74,9 @@ def brokers(cluster: Cluster, quorum_timeout: float = CONTROLLER_S) -> Brokers:
     not_read |= {f"broker {id}": failure for id, failure in found.behind.items()}
     with Cluster(found.config) as own:
         own.join(cluster)
-        registrations = _read(own, "fenced brokers", registered_brokers, not_read)
+        registrations = PartReader(own, not_read, CONTROLLER_S)(
+            "fenced brokers", registered_brokers
+        )
     return Brokers(_with_states(found.metadata, registrations or {}, found.probed), found, not_read)
 
 
@@ -89,9 +91,10 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
     found, not_read = known.metadata, known.not_read
     with Cluster(known.config) as own:
         own.join(cluster)
-        described = _read(own, "features", features.describe, not_read)
+        read = PartReader(own, not_read, CONTROLLER_S)
+        described = read("features", features.describe)
         up = [id for id, broker in known.by_id.items() if broker.state == "up"]
-        dirs = _read(own, "log directories", lambda own: log_dirs.describe(own, up, []), not_read)
+        dirs = read("log directories", lambda own: log_dirs.describe(own, up, []))
     if known.probe.unread is not None:
         not_read["metadata" if known.probe.quorum else "controller"] = known.probe.unread
     controller = _controller(known.probe)
@@ -117,17 +120,6 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
         features=described.features if described is not None else (),
         not_read=tuple(not_read.items()),
     )
-
-
-def _read(
-    cluster: Cluster, what: str, read: Callable[[Cluster], T], not_read: dict[str, Failure]
-) -> T | None:
-    try:
-        with cluster.within(CONTROLLER_S):
-            return read(cluster)
-    except ShellError as error:
-        not_read[what] = as_failure(error)
-        return None
 
 
 def _controller(probe: ClusterProbe) -> int | None:
@@ -251,14 +243,19 @@ def _quorum_roles(probe: ClusterProbe) -> dict[int, str]:
 class PartReader:
     """Reads parts of the state, and keeps the failures of those that could not be read."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
-        self.failures: dict[str, Failure] = {}
+    def __init__(
+        self,
+        cluster: Cluster,
+        failures: dict[str, Failure] | None = None,
+        seconds: float | None = PART_S,
+    ) -> None:
+        self.cluster, self._seconds = cluster, seconds
+        self.failures = {} if failures is None else failures
 
     def __call__(self, what: str, read: Callable[[Cluster], T]) -> T | None:
         """The part, or None if it could not be read. `what` names it in `failures`."""
         try:
-            with self.cluster.within(PART_S):
+            with self.cluster.within(self._seconds):
                 return read(self.cluster)
         except ShellError as error:
             self.failures[what] = as_failure(error)

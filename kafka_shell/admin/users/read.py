@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 from kafka_shell.admin.acls import authorizer
@@ -22,6 +22,7 @@ from kafka_shell.admin.client_configs.model import (
     ClientConfigFilter,
     ClientRegistration,
 )
+from kafka_shell.admin.facts import attempt
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.quotas.model import DEFAULT, Default, EffectiveQuotas, Quota, QuotaFilter
@@ -29,7 +30,7 @@ from kafka_shell.admin.tokens import read as delegation_tokens
 from kafka_shell.admin.users import scram
 from kafka_shell.admin.users.model import ScramCredential, UserPage
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.results import Failure, Results, as_failure
+from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.wire.connection import Cluster
@@ -47,13 +48,13 @@ def describe(cluster: Cluster, name: str) -> UserPage:
     cluster.brokers()
     user = name.removeprefix("User:")
     principal = f"User:{user}"
-    found = _part(lambda: _quotas(cluster, user))
-    rules = _part(lambda: authorizer.read(cluster, ()))
+    found = attempt(lambda: _quotas(cluster, user))
+    rules = attempt(lambda: authorizer.read(cluster, ()))
     known = None if isinstance(rules, Failure) else rules.super_users
-    bindings = _part(lambda: _bindings(cluster, principal))
+    bindings = attempt(lambda: _bindings(cluster, principal))
     which = ClientConfigFilter(user=user)
-    registrations = _part(lambda: _registrations(cluster, which))
-    readable = _part(lambda: _groups(cluster, principal, rules, bindings))
+    registrations = attempt(lambda: _registrations(cluster, which))
+    readable = attempt(lambda: _groups(cluster, principal, rules, bindings))
     own = bindings
     if not isinstance(bindings, Failure):
         kept = (each for each in bindings if each.principal in (principal, _ANYONE))
@@ -62,13 +63,13 @@ def describe(cluster: Cluster, name: str) -> UserPage:
         user=user,
         principal=principal,
         super_user=None if known is None else principal in known,
-        credentials=_part(lambda: _credentials(cluster, user)),
+        credentials=attempt(lambda: _credentials(cluster, user)),
         quotas=found if isinstance(found, Failure) else _of_user(found, user),
         limits=() if isinstance(found, Failure) else _limits(found, user),
-        client_configs=_part(lambda: _client_configs(cluster, which)),
+        client_configs=attempt(lambda: _client_configs(cluster, which)),
         registrations=registrations,
         acls=own,
-        tokens=_part(lambda: delegation_tokens.describe(cluster, [principal])),
+        tokens=attempt(lambda: delegation_tokens.describe(cluster, [principal])),
         groups=readable if isinstance(readable, Failure) else readable[0],
         client_ids=_client_ids(user, found, registrations),
         unknown_groups=() if isinstance(readable, Failure) else readable[1],
@@ -88,9 +89,9 @@ def is_known(cluster: Cluster, principal: str) -> bool:
 
 def known_users(cluster: Cluster) -> tuple[str, ...]:
     """The users that ACLs, SCRAM credentials and quotas name, as far as these can be read."""
-    bindings = _part(lambda: acls.describe_each(cluster, [AclFilter()])[0])
-    credentials = _part(lambda: scram.describe(cluster, None).values)
-    quoted = _part(lambda: quotas.describe(cluster, QuotaFilter()))
+    bindings = attempt(lambda: acls.describe_each(cluster, [AclFilter()])[0])
+    credentials = attempt(lambda: scram.describe(cluster, None).values)
+    quoted = attempt(lambda: quotas.describe(cluster, QuotaFilter()))
     names: set[str] = set()
     if not isinstance(bindings, Failure):
         principals = (binding.principal.partition(":") for binding in bindings)
@@ -100,13 +101,6 @@ def known_users(cluster: Cluster) -> tuple[str, ...]:
     if not isinstance(quoted, Failure):
         names.update(q.entity.user for q in quoted if isinstance(q.entity.user, str))
     return tuple(sorted(names))
-
-
-def _part(read: Callable[[], T]) -> T | Failure:
-    try:
-        return read()
-    except ShellError as error:
-        return as_failure(error)
 
 
 def _client_configs(cluster: Cluster, which: ClientConfigFilter) -> tuple[ClientConfig, ...]:

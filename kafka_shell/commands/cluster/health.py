@@ -137,6 +137,3 @@ def _refuse_combinations(invocation: Invocation) -> None:
         raise UsageError("--plan is for all brokers", hint="Omit the broker IDs.")
     if invocation["wait"] and not named:
         raise UsageError("--wait requires broker IDs", hint="For example: check-restart 2 --wait")
-    given = [f"--{name}" for name in ("plan", "each", "wait") if invocation[name]]
-    if len(given) > 1:
-        raise UsageError(f"{given[0]} cannot be used with {given[1]}")

@@ -206,10 +206,11 @@ COMMANDS: tuple[Command, ...] = (
                      many=True, required=False, option="--broker-id"),
         ),
         options=(
-            Option("--each", kinds.FLAG, "Check the brokers one by one instead of together."),
             Option("--plan", kinds.FLAG,
                    "Show an order for a rolling restart: batches of brokers that can be down"
-                   " together."),
+                   " together.", excludes=("--each", "--wait")),
+            Option("--each", kinds.FLAG, "Check the brokers one by one instead of together.",
+                   excludes=("--wait",)),
             Option("--wait", kinds.FLAG,
                    "Wait until the brokers are back and all their replicas are in sync."),
         ),

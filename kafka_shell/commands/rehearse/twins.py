@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from signal import SIGHUP, SIGTERM
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from msgspec import Struct
 from kafka_shell.admin.acls import rights
 from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.admin.cluster import features
+from kafka_shell.admin.cluster.read import PartReader
 from kafka_shell.admin.cluster.registrations import registered_brokers
 from kafka_shell.admin.configs.model import (
     ConfigEntry,
@@ -31,7 +33,7 @@ from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Report, Resource
 from kafka_shell.base.processes import exiting_on
-from kafka_shell.base.results import Failure, as_failure
+from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.commands.state.model import ASSIGNMENT, CONFIG_KINDS, SHAPE, Fields, State
@@ -296,21 +298,14 @@ def _selected(metadata: MetadataScan, words: Sequence[str]) -> list[str]:
 def _down(cluster: Cluster, metadata: MetadataScan, unread: dict[str, Failure]) -> Iterable[Broker]:
     """Brokers that are registered or have replicas, but do not run."""
     running = {broker.id for broker in metadata.brokers}
-    try:
-        known = registered_brokers(cluster) or {}
-    except ShellError as error:
-        unread["fenced brokers"] = as_failure(error)
-        known = {}
+    known = PartReader(cluster, unread, None)("fenced brokers", registered_brokers) or {}
     for id in sorted((metadata.replica_ids() | known.keys()) - running):
         yield known.get(id) or Broker(id, "", 0)
 
 
 def _moving(cluster: Cluster, unread: dict[str, Failure]) -> Mapping[TopicPartition, Reassignment]:
-    try:
-        return under_way(cluster).values
-    except ShellError as error:
-        unread["partition reassignments"] = as_failure(error)
-        return {}
+    found = PartReader(cluster, unread, None)("partition reassignments", under_way)
+    return found.values if found is not None else {}
 
 
 def _part(state: State, kind: str) -> Iterable[tuple[Any, Fields]]:
@@ -332,11 +327,8 @@ def _configs(
 
 def _broker(cluster: Cluster, unread: dict[str, Failure]) -> Mapping[str, ConfigEntry]:
     """The configs of a broker; none if they cannot be read."""
-    try:
-        return of_some_broker(cluster, synonyms=True)
-    except ShellError as error:
-        unread[STATIC_CONFIGS] = as_failure(error)
-        return {}
+    read = PartReader(cluster, unread, None)
+    return read(STATIC_CONFIGS, partial(of_some_broker, synonyms=True)) or {}
 
 
 def _settings(broker: Mapping[str, ConfigEntry], state: State) -> Mapping[str, str]:
