@@ -18,7 +18,7 @@ BOOTSTRAP = "bootstrap.servers"
 PROGRAM_KEYS = ("default", "theme", "output", "editing-mode", "no-color", "profiles")
 PROFILE_KEYS = (
     "bootstrap", "command-config", "cluster-id", "username", "password-command", "keyring",
-    "guard", "environment", "color", "colour", "theme", "address-map",
+    "guard", "environment", "color", "colour", "theme", "address-map", "via",
 )  # fmt: skip
 
 

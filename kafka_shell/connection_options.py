@@ -16,8 +16,8 @@ from kafka_shell.wire.endpoint import parse_addresses
 if TYPE_CHECKING:
     from kafka_shell.language.command import Invocation
 
-FLAGS = ("broker", "command-config", "adminclient-property", "profile", "address-map")
-ADDRESS_MAP = "KAFKA_SH_ADDRESS_MAP"
+FLAGS = ("broker", "command-config", "adminclient-property", "profile", "address-map", "via")
+ADDRESS_MAP, VIA = "KAFKA_SH_ADDRESS_MAP", "KAFKA_SH_VIA"
 
 # A comma separates two settings only if the name of a Java property follows: `a:1,b:2` is a value.
 _NEXT_PROPERTY = re.compile(r",\s*(?=[A-Za-z][\w-]*(?:\.[\w-]+)+=)")
@@ -65,12 +65,14 @@ class ConnectionOptions:
         self.files = file_layer(flags.get("command-config"), "--command-config")
         self._layers = [
             file_layer(self._environ.get("KAFKA_SH_COMMAND_CONFIG"), "KAFKA_SH_COMMAND_CONFIG"),
-            _broker(self._environ.get("KAFKA_SH_BROKER"), "KAFKA_SH_BROKER"),
+            _setting(BOOTSTRAP, self._environ.get("KAFKA_SH_BROKER"), "KAFKA_SH_BROKER"),
             self.files,
             dict(_pairs(flags.get("adminclient-property"))),
-            _broker(flags.get("broker"), "--broker"),
+            _setting(BOOTSTRAP, flags.get("broker"), "--broker"),
             _address_map(environ.get(ADDRESS_MAP), ADDRESS_MAP),
             _address_map(flags.get("address-map"), "--address-map"),
+            _setting("via", environ.get(VIA), VIA),
+            _setting("via", _without_password(flags.get("via")), "--via"),
         ]
         of_flags = [layer[BOOTSTRAP] for layer in self._layers[2:] if BOOTSTRAP in layer]
         if of_flags and self.profile is not None and "profile" not in flags:
@@ -141,13 +143,24 @@ def _check_not_empty(value: object, name: str) -> None:
     )
 
 
-def _broker(value: object, where: str) -> dict[str, Property]:
-    return {BOOTSTRAP: Property(str(value), where)} if value else {}
+def _setting(name: str, value: object, where: str) -> dict[str, Property]:
+    return {name: Property(str(value), where)} if value else {}
+
+
+def _without_password(via: object) -> object:
+    """Raise UsageError if a URL has a password: others can read the command line."""
+    if via is not None and re.search(r"//[^/@]*:[^/]*@", str(via)):
+        raise UsageError(
+            "--via has a password, which other users can read on the command line",
+            hint="Set via in a profile, or KAFKA_SH_VIA.",
+            code="secret-argument",
+        )
+    return via
 
 
 def _address_map(value: object, where: str) -> dict[str, Property]:
     pairs = ("=".join(pair) if isinstance(pair, tuple) else str(pair) for pair in as_list(value))
-    return {"address-map": Property(",".join(pairs), where)} if value else {}
+    return _setting("address-map", ",".join(pairs), where)
 
 
 def as_list(given: object) -> list[object]:

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from kafka_shell.base.errors import ShellError, Status
 
 # The packages of the extra `spark` that are imported.
-_REQUIRED = ("pyspark", "pandas", "pyarrow", "jinja2", "psutil")
+_REQUIRED = ("pyspark", "pandas", "pyarrow", "jinja2")
 
 
 def require_spark() -> None:

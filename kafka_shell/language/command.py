@@ -117,6 +117,8 @@ CONNECTION = (
     Option("--profile", kinds.PROFILE, "Profile in config.toml."),
     Option("--address-map", kinds.ADDRESS_PAIR,
            "Where to connect to for an advertised address, which may have a *.", many=True),
+    Option("--via", kinds.VIA,
+           "Proxy for all connections: socks5://HOST:PORT, http://HOST:PORT or ssh://HOST."),
 )  # fmt: skip
 
 # Declared by the commands that send it to the brokers.

@@ -568,6 +568,7 @@ RATE = Number("rate", "a rate such as 50MB/s", units.parse_size, units.format_ra
 TIME = Time("time", CandidateSource(lambda found, known: known.times(found.prefix)))
 SECRET = SecretText("secret")
 ADDRESS_PAIR = Pair("address-pair", metavar="HOST:PORT=HOST:PORT")
+VIA = Kind("via", metavar="URL")
 PROPERTY = Pair("property", metavar="KEY=VALUE")  # of a client .properties file
 FILE = Name("file", CandidateSource(lambda found, known: known.files(found.prefix)))
 PROFILE = Kind(

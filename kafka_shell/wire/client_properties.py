@@ -19,9 +19,11 @@ from kafka_shell.wire.endpoint import (
     OAuth,
     Sasl,
     Tls,
+    Via,
     is_loopback,
     parse_address_map,
     parse_addresses,
+    parse_via,
 )
 from kafka_shell.wire.password_source import PasswordSource
 
@@ -401,6 +403,11 @@ def read_tls(properties: Properties) -> Tls:
     return _Reader(properties).tls()
 
 
+def read_via(properties: Properties) -> Via | None:
+    """The proxy of all connections. Raises ShellError with file and line."""
+    return _Reader(properties)._parsed("via", parse_via)
+
+
 class _Reader:
     """Converts client properties to a ConnectionConfig."""
 
@@ -435,6 +442,7 @@ class _Reader:
             backoff_max=self._seconds("retry.backoff.max.ms", default.backoff_max),
             cluster_id=self._text("cluster-id"),
             address_map=self._parsed("address-map", parse_address_map) or (),
+            via=self._parsed("via", parse_via),
         )
 
     def _parsed(self, name: str, parse: Callable[[str], T]) -> T | None:

@@ -18,6 +18,7 @@ from kafka_shell.wire import frames
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, LimitTime
 from kafka_shell.wire.failures import is_tls_alert, not_kafka, tls_needed
 from kafka_shell.wire.login import sasl_needed
+from kafka_shell.wire.via import connect, through
 
 _MAX_S = 1.0  # the server was reachable a moment ago
 
@@ -32,7 +33,8 @@ class _Probe:
     @contextmanager
     def connect(self) -> Iterator[socket.socket]:
         """A new connection."""
-        with socket.create_connection(self.config.reachable(self.address), self._left()) as sock:
+        address = self.config.reachable(self.address)
+        with connect(self.config.via, address, self._left()) as sock:
             self.set_time(sock)
             yield sock
 
@@ -80,7 +82,7 @@ def diagnose(
         with suppress(OSError, ValueError):
             better = probe(_Probe(config, address, limit_time))
             if better is not None:
-                return better
+                return through(better, config.route(config.reachable(address)))
     return error
 
 

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from kafka_shell.base.errors import ShellError
-from kafka_shell.wire.endpoint import Address
-from kafka_shell.wire.failures import connect_error, unknown_host
+from kafka_shell.wire.endpoint import Address, Via
+from kafka_shell.wire.failures import connect_error, unknown_host, via_error
+from kafka_shell.wire.via import ViaError, connect
 
 _STAGGER = 0.2  # seconds before the next address is tried in parallel (RFC 8305)
 _IN_PROGRESS = {0, errno.EINPROGRESS, errno.EWOULDBLOCK}
@@ -80,7 +81,7 @@ class Loop:
 
 class Dial:
     """Resolves a host name on another thread and connects to its addresses in parallel. The first
-    connection wins.
+    connection wins. A connection through a proxy is made on the thread.
 
     `done` is called once, with a connected non-blocking socket or a ShellError.
     """
@@ -89,13 +90,15 @@ class Dial:
         self,
         loop: Loop,
         address: Address,
+        via: Via | None,
+        timeout: float,
         done: Callable[[socket.socket | None, ShellError | None], None],
     ) -> None:
         self._loop = loop
-        self._address = address
+        self._address, self._via, self._timeout = address, via, timeout
         self._done: Callable[[socket.socket | None, ShellError | None], None] | None = done
         self._wakeup: socket.socket | None = None
-        self._found: list[Sockaddr] | OSError = []
+        self._found: list[Sockaddr] | socket.socket | OSError = []
         self._left: list[Sockaddr] = []
         self._connecting: list[socket.socket] = []
         self._next_at: float | None = None
@@ -103,11 +106,11 @@ class Dial:
 
     def start(self) -> None:
         """Start. `done` may be called before this returns."""
-        addresses = _resolve_without_dns(self._address)
+        addresses = _resolve_without_dns(self._address) if self._via is None else []
         if addresses:
             self._connect_all(addresses)
         else:
-            self._resolve_on_thread()
+            self._work_on_thread()
 
     def cancel(self) -> None:
         """Close everything. `done` is not called any more."""
@@ -127,16 +130,19 @@ class Dial:
         """Try the next address."""
         self._try_next()
 
-    def _resolve_on_thread(self) -> None:
+    def _work_on_thread(self) -> None:
         # getaddrinfo has no timeout and cannot be interrupted: a thread waits for it.
         self._wakeup, resolved = socket.socketpair()
         self._loop.watch(self._wakeup, selectors.EVENT_READ, self._resolved)
-        thread = threading.Thread(target=self._resolve, args=(resolved,), daemon=True)
+        thread = threading.Thread(target=self._work, args=(resolved,), daemon=True)
         thread.start()
 
-    def _resolve(self, resolved: socket.socket) -> None:
+    def _work(self, resolved: socket.socket) -> None:
         try:
-            self._found = _resolve(self._address)
+            if self._via is None:
+                self._found = _resolve(self._address)
+            else:
+                self._found = connect(self._via, self._address, self._timeout)
         except OSError as error:
             self._found = error
         except UnicodeError:
@@ -148,7 +154,12 @@ class Dial:
 
     def _resolved(self, events: int) -> None:
         self._close_wakeup()
-        if isinstance(self._found, OSError):
+        if isinstance(self._found, socket.socket):
+            _prepare(self._found)
+            self._end(self._found, None)
+        elif isinstance(self._found, ViaError):
+            self._end(None, via_error(self._address, self._found))
+        elif isinstance(self._found, OSError):
             self._end(None, unknown_host(self._address, self._found))
         else:
             self._connect_all(self._found)
@@ -180,9 +191,7 @@ class Dial:
         except OSError as error:  # an IPv6 address where the kernel has no IPv6
             self._last_error = error
             return False
-        sock.setblocking(False)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        _prepare(sock)
         code = sock.connect_ex(sockaddr)
         if code not in _IN_PROGRESS:
             self._last_error = OSError(code, "")
@@ -208,6 +217,12 @@ class Dial:
         self.cancel()
         if done is not None:
             done(sock, error)
+
+
+def _prepare(sock: socket.socket) -> None:
+    sock.setblocking(False)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
 
 def _resolve_without_dns(address: Address) -> list[Sockaddr]:

@@ -140,6 +140,50 @@ def _bad(word: str, why: str) -> UsageError:
     )
 
 
+class Via(Struct, frozen=True):
+    """A proxy between this program and brokers, registries and token endpoints. `scheme` is socks5,
+    http (CONNECT), or ssh, whose port is 0 if the user's ssh_config says it."""
+
+    scheme: str
+    host: str
+    port: int
+    username: str = ""
+    password: Secret | None = None
+
+    def __str__(self) -> str:
+        port = f":{self.port}" if self.port else ""
+        return f"{self.scheme}://{self.host}{port}"
+
+
+_VIA_PORTS = {"socks5": 1080, "http": 8080, "ssh": 0}
+
+
+def parse_via(text: str) -> Via:
+    """A proxy such as `socks5://user:password@proxy:1080` or `ssh://bastion`. Raises UsageError,
+    without the text, which may have a password."""
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        parts = urlsplit(text.strip())
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    host = parts.hostname or ""
+    if parts.scheme not in _VIA_PORTS or not host or host.startswith("-"):
+        raise UsageError(
+            "via is not the URL of a proxy",
+            hint="Use socks5://HOST:PORT, http://HOST:PORT or ssh://HOST.",
+            code="bad-via",
+        )
+    return Via(
+        parts.scheme,
+        host,
+        port or _VIA_PORTS[parts.scheme],
+        unquote(parts.username or ""),
+        Secret(unquote(parts.password)) if parts.password else None,
+    )
+
+
 class Tls(Struct, frozen=True):
     """TLS settings. Each `*_file` is the path of a PEM file, each `*_text` is PEM text.
 
@@ -210,6 +254,7 @@ class ConnectionConfig(Struct, frozen=True):
     max_frame: int = 1 << 27
     address_map: tuple[tuple[str, str], ...] = ()
     """Advertised addresses, which may have a `*`, and the addresses to connect to."""
+    via: Via | None = None
     cluster_id: str = ""
     """The only cluster to use, or empty for the first one that responds."""
     avoid: frozenset[int] = frozenset()  # brokers that do not respond: nothing is sent to them
@@ -224,6 +269,10 @@ class ConnectionConfig(Struct, frozen=True):
         """The address to connect to for an advertised one. TLS verifies the advertised host."""
         mapped = (_mapped(address, *pair) for pair in self.address_map)
         return next((found for found in mapped if found is not None), address)
+
+    def route(self, address: Address) -> Via | None:
+        """The proxy to an address to connect to. There is none to this machine."""
+        return None if is_loopback(address.host) else self.via
 
     @property
     def uses_tls(self) -> bool:

@@ -202,6 +202,13 @@ def connect_error(address: Address, error: OSError | None) -> ShellError:
     return unreachable(f"{address} cannot be reached: {why}", "Check the network.", "unreachable")
 
 
+def via_error(address: Address, error: OSError) -> ShellError:
+    """A proxy did not connect to the address."""
+    return unreachable(
+        f"cannot connect to {address}: {error}", "Check the proxy, and that it may connect.", "via"
+    )
+
+
 def connect_timeout(address: Address) -> ShellError:
     """There was no response to the TCP handshake."""
     return unreachable(

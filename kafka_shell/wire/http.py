@@ -7,7 +7,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.base.text import quoted
-from kafka_shell.wire.endpoint import is_loopback, normalize_url
+from kafka_shell.wire.endpoint import Address, Via, is_loopback, normalize_url
+from kafka_shell.wire.via import connect
 
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector, Request
@@ -22,10 +23,18 @@ class HttpFailure(Exception):
         self.status = status
 
 
-def opener(context: ssl.SSLContext | None = None) -> OpenerDirector:
+def opener(context: ssl.SSLContext | None = None, via: Via | None = None) -> OpenerDirector:
     """An HTTP client that trusts the CAs of the context. It does not follow redirects, which would
-    send secrets to another server, and uses no proxy for this machine."""
-    from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, build_opener
+    send secrets to another server, and uses no proxy for this machine. `via` replaces the proxies
+    of the environment."""
+    from http.client import HTTPConnection, HTTPSConnection
+    from urllib.request import (
+        HTTPHandler,
+        HTTPRedirectHandler,
+        HTTPSHandler,
+        ProxyHandler,
+        build_opener,
+    )
 
     class Proxies(ProxyHandler):
         def proxy_open(self, req: Request, proxy: str, type: str) -> Any:
@@ -35,6 +44,26 @@ def opener(context: ssl.SSLContext | None = None) -> OpenerDirector:
         def redirect_request(self, *args: object, **kwargs: object) -> None:
             return None
 
+    def through(kind: Any) -> Any:
+        def connection(host: str, **options: Any) -> Any:
+            opened = kind(host, **options)
+            opened._create_connection = lambda address, timeout, _: connect(
+                via, Address(*address), timeout
+            )
+            return opened
+
+        return connection
+
+    class Http(HTTPHandler):
+        def http_open(self, req: Request) -> Any:
+            return self.do_open(through(HTTPConnection), req)
+
+    class Https(HTTPSHandler):
+        def https_open(self, req: Request) -> Any:
+            return self.do_open(through(HTTPSConnection), req, context=context)
+
+    if via is not None:
+        return build_opener(NoRedirect(), ProxyHandler({}), Http(), Https())
     https = [HTTPSHandler(context=context)] if context else []
     return build_opener(NoRedirect(), Proxies(), *https)
 

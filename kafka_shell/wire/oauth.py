@@ -109,7 +109,7 @@ def _opener(oauth: OAuth, config: ConnectionConfig) -> OpenerDirector:
         trust = replace(
             config.tls, certificate_file="", certificate_text="", key_text=None, check_hostname=True
         )
-        return http.opener(make_context(trust))
+        return http.opener(make_context(trust), config.via)
     if scheme == "http" and is_loopback(host) and oauth.allow_loopback_http:
         return http.opener()
     local = f" ({_ALLOW}=true allows http on localhost)" if is_loopback(host) else ""

@@ -25,6 +25,7 @@ from kafka_shell.wire.failures import (
 )
 from kafka_shell.wire.login import Login, LoginResult
 from kafka_shell.wire.requests import api_name
+from kafka_shell.wire.via import through
 
 if TYPE_CHECKING:
     import ssl
@@ -101,7 +102,9 @@ class Link:
         self._login: Login | None = None
         self._tls = tls
         self._sock: socket.socket | None = None
-        self._dial = Dial(loop, config.reachable(address), self._connected)
+        target = config.reachable(address)
+        self._via = config.route(target)
+        self._dial = Dial(loop, target, self._via, config.connect_timeout, self._connected)
         self._started = time.monotonic()
         self._last_activity = self._started
         self.last_received = self._started  # bytes (monotonic seconds)
@@ -183,7 +186,7 @@ class Link:
         if self.state is State.CLOSED:
             return
         self.state = State.CLOSED
-        self.error = error or lost(self.address)
+        self.error = through(error or lost(self.address), self._via)
         self._loop.remove(self)
         self._dial.cancel()
         if self._login is not None:

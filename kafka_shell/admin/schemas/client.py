@@ -143,5 +143,7 @@ class Client(Struct):
             from kafka_shell.wire.tls import make_context
 
             https = any(url.startswith("https:") for url in self.settings.urls)
-            self._opener = http.opener(make_context(self.settings.tls) if https else None)
+            self._opener = http.opener(
+                make_context(self.settings.tls) if https else None, self.settings.via
+            )
         return self._opener

@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct, field
 
 from kafka_shell.base.plans import Secret
-from kafka_shell.wire.client_properties import Property, bad, parse_jaas, read_tls
-from kafka_shell.wire.endpoint import Tls
+from kafka_shell.wire.client_properties import Property, bad, parse_jaas, read_tls, read_via
+from kafka_shell.wire.endpoint import Tls, Via
 
 URL = "schema.registry.url"
 _PREFIX = "schema.registry."
@@ -25,6 +25,7 @@ class RegistrySettings(Struct, frozen=True):
     password: Secret | None = None
     token: Secret | None = None
     tls: Tls = field(default_factory=Tls)
+    via: Via | None = None
 
 
 def registry_settings(properties: Mapping[str, Property]) -> RegistrySettings | None:
@@ -38,7 +39,12 @@ def registry_settings(properties: Mapping[str, Property]) -> RegistrySettings | 
     urls = tuple(_without_credentials(word, found) for word in words)
     user, password = _credentials(words[0], properties)
     return RegistrySettings(
-        urls, user, password, _token(properties), read_tls(_without_prefix(properties))
+        urls,
+        user,
+        password,
+        _token(properties),
+        read_tls(_without_prefix(properties)),
+        read_via(properties),
     )
 
 

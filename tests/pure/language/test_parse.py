@@ -97,7 +97,7 @@ def test_absent_values_have_their_defaults() -> None:
     assert values == {
         "topic": ("t",), "from-file": None, "partitions": None, "replication-factor": None,
         "replica-assignment": None, "config": (), "broker": None, "command-config": None,
-        "adminclient-property": (), "address-map": (), "profile": None, "output": None,
+        "adminclient-property": (), "address-map": (), "via": None, "profile": None, "output": None,
         "safe-csv": False,
         "no-color": False, "timeout": None, "deadline": None, "help": False,
         "dry-run": False, "yes": False, "verbose": False, "quiet": False,
