@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,11 @@ def test_the_commands_of_the_docs_are_valid() -> None:
         except UsageError as error:  # a mention leaves out what it is not about
             if error.code not in ("missing", "missing-value"):
                 raise
+
+
+def test_charts_are_drawn_from_the_tables() -> None:
+    charts = runpy.run_path(str(ROOT / "scripts" / "charts.py"))["charts"]()
+    assert {name: (DOCS / name).read_text("utf-8") for name in charts} == charts
 
 
 def test_the_test_command_is_what_ci_runs() -> None:
