@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from kafka_shell.admin.configs.model import ConfigEntry
 from kafka_shell.base.plans import Change, Resource, Value
-from kafka_shell.base.units import ConfigType, counted
+from kafka_shell.base.units import ConfigType, counted, format_quota, format_time
 from kafka_shell.output.resource_kinds import kind_of, title_of
 
 
@@ -52,7 +52,7 @@ def _value(change: Change, value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and change.field:
-        return quota_value(change.field, value)
+        return format_quota(change.field, value)
     if change.resource.kind == "throttle" and "," in str(value):
         return counted(str(value).count(",") + 1, "replica")
     if isinstance(value, str) and change.field:
@@ -60,19 +60,10 @@ def _value(change: Change, value: Value) -> str:
     return str(value)
 
 
-def quota_value(key: str, value: float) -> str:
-    """The value of a quota with its unit: `5MiB/s`, `50%`, `10/s`."""
-    from kafka_shell.base.units import format_quota
-
-    return format_quota(key, value)
-
-
 def local_time(milliseconds: int) -> str:
     """Milliseconds since the epoch as local time with its zone; "" if negative."""
     if milliseconds < 0:
         return ""
-    from kafka_shell.base.units import format_time
-
     return format_time(milliseconds)
 
 

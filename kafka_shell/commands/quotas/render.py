@@ -16,8 +16,8 @@ from kafka_shell.admin.quotas.model import (
     QuotaResolution,
 )
 from kafka_shell.base.structs import fields
+from kafka_shell.base.units import format_quota
 from kafka_shell.output.columns import summary
-from kafka_shell.output.humanize import quota_value
 from kafka_shell.output.tables import Column, Page, Rows, draw_table
 from kafka_shell.output.text import Text, text
 
@@ -34,7 +34,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
     Quota: (
         _ENTITY,
         Column("QUOTA", lambda q: q.key, role="key"),
-        Column("VALUE", lambda q: quota_value(q.key, q.value), "right", "value"),
+        Column("VALUE", lambda q: format_quota(q.key, q.value), "right", "value"),
         Column("SOURCE", lambda q: q.source.value, overflow="drop"),
     ),
     QuotaHolder: (
@@ -87,7 +87,7 @@ def _limit(resolution: QuotaResolution, number: int) -> Column:
         level = row[number]
         if level.value is None:
             return None
-        value = quota_value(resolution.key, level.value)
+        value = format_quota(resolution.key, level.value)
         applies = level.entity == resolution.entity
         return text(f"{value} *", "override") if applies else text(f"{value}  ", "dim")
 
@@ -97,7 +97,7 @@ def _limit(resolution: QuotaResolution, number: int) -> Column:
 def _effective(resolution: QuotaResolution) -> Text:
     if resolution.value is None:
         return text("unlimited", "dim")
-    return text(quota_value(resolution.key, resolution.value), "override")
+    return text(format_quota(resolution.key, resolution.value), "override")
 
 
 _LIMITS = (

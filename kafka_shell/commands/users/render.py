@@ -12,13 +12,12 @@ from kafka_shell.admin.quotas.model import EffectiveQuotas, Quota
 from kafka_shell.admin.tokens.model import DelegationToken
 from kafka_shell.admin.users.model import ABSENT, GeneratedPassword, ScramCredential, UserPage
 from kafka_shell.base.results import Failure
-from kafka_shell.base.units import counted
+from kafka_shell.base.units import counted, format_quota
 from kafka_shell.commands.client_configs.render import COLUMNS as CONFIGS
 from kafka_shell.commands.quotas.render import COLUMNS as QUOTAS
 from kafka_shell.commands.quotas.render import HEADINGS
 from kafka_shell.commands.tokens.render import COLUMNS as TOKENS
 from kafka_shell.output.columns import summary
-from kafka_shell.output.humanize import quota_value
 from kafka_shell.output.resource_kinds import hint_of
 from kafka_shell.output.tables import Column, Page, draw_table
 from kafka_shell.output.text import Text, hang, text
@@ -137,7 +136,9 @@ def _limit(number: int) -> Column:
         if resolution.value is None or resolution.entity is None:
             return None
         own = resolution.entity.user == client.user
-        return text(quota_value(resolution.key, resolution.value), "override" if own else "default")
+        return text(
+            format_quota(resolution.key, resolution.value), "override" if own else "default"
+        )
 
     return Column(list(HEADINGS.values())[number], cell, "right")
 
