@@ -24,7 +24,17 @@ from typing import Any
 
 from kafka_shell.audit import require_spark
 from kafka_shell.audit.table import Table, arrow_schema
-from kafka_shell.audit.tasks import ReadTask, Target, from_json, to_json
+from kafka_shell.audit.tasks import (
+    ReadTask,
+    Target,
+    collect,
+    from_json,
+    list_tasks,
+    new_id,
+    of_profiles,
+    open_target,
+    to_json,
+)
 from kafka_shell.base.errors import ShellError, did_you_mean
 from kafka_shell.base.structs import replace
 
@@ -63,8 +73,6 @@ class KafkaSource(DataSource):  # type: ignore[misc]
         self.options = {}  # Spark sends this object to every task
         tasks = from_json(given["tasks"]) if "tasks" in given else None
         targets = () if tasks is not None else _targets(given)
-        from kafka_shell.audit.tasks import new_id
-
         return KafkaReader(
             given.get("table", ""), tasks, targets, given.get("snapshot_id") or new_id(time.time())
         )
@@ -110,8 +118,6 @@ class KafkaReader(DataSourceReader):  # type: ignore[misc]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Yield the rows of the slice as Arrow record batches that match the schema exactly."""
-        from kafka_shell.audit.tasks import collect, open_target
-
         if partition.value is None:  # there is no partition
             return
         tables = _tables()
@@ -136,7 +142,6 @@ def _table(name: str) -> Table:
 
 def _targets(options: Mapping[str, str]) -> tuple[Target, ...]:
     """The clusters in the options of a notebook. Raises ShellError."""
-    from kafka_shell.audit.tasks import of_profiles
     from kafka_shell.base.files import xdg_folder
 
     file = Path(options.get("config_file") or xdg_folder("config", os.environ) / "config.toml")
@@ -150,8 +155,6 @@ def _targets(options: Mapping[str, str]) -> tuple[Target, ...]:
 
 def _tasks_of(table: str, targets: Sequence[Target]) -> list[ReadTask]:
     """The tasks that read one table of these clusters. Raises ShellError if one cannot be read."""
-    from kafka_shell.audit.tasks import list_tasks
-
     listed = list_tasks(targets, (_table(table),))
     for each in listed:
         for _, why in each.lost:

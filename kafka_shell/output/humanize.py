@@ -7,7 +7,13 @@ from collections.abc import Iterable
 
 from kafka_shell.admin.configs.model import ConfigEntry
 from kafka_shell.base.plans import Change, Resource, Value
-from kafka_shell.base.units import ConfigType, counted, format_quota, format_time
+from kafka_shell.base.units import (
+    ConfigType,
+    counted,
+    format_config_value,
+    format_quota,
+    format_time,
+)
 from kafka_shell.output.resource_kinds import kind_of, title_of
 
 
@@ -29,8 +35,6 @@ def format_raw(key: str, kind: ConfigType, raw: str) -> str:
     """A raw config value with its unit; `""` for the empty string."""
     if not raw:
         return '""'
-    from kafka_shell.base.units import format_config_value
-
     return format_config_value(key, kind, raw)
 
 

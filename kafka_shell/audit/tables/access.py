@@ -6,7 +6,7 @@ import time
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
-from kafka_shell.admin.client_configs.model import ClientEntity
+from kafka_shell.admin.client_configs.model import ClientEntity, resolve
 from kafka_shell.audit.table import Names, ReadFailure, Rows, read_failure, readable, table
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.text import quote
@@ -200,7 +200,6 @@ def read_effective_client_configs(cluster: Cluster, names: Names) -> Rows:
     """As describe-client-configs --resolve computes them, for every client named by a config or
     registration; client ID None is any other client of a user."""
     from kafka_shell.admin.client_configs import read as client_configs
-    from kafka_shell.admin.client_configs.model import resolve
 
     found = client_configs.describe(cluster)
     registered = client_configs.registrations(cluster, now=int(time.time() * 1000))
