@@ -108,7 +108,7 @@ def _command(command: Command, registry: Sequence[Command]) -> Iterator[str]:
         ]
         yield from (f"Short forms: {', '.join(spelled)}.", "")
     if command.effect is not Effect.READ:
-        asks = " It asks first." if command.effect is Effect.DESTROY else ""
+        asks = " Asks for confirmation." if command.effect is Effect.DESTROY else ""
         yield from (f"Changes the cluster.{asks}", "")
     if command.description:
         yield from (_text("\n\n".join(command.description.split("\n"))), "")

@@ -1,5 +1,7 @@
 """A pasted line of a Kafka tool is answered with the equivalent command."""
 
+import re
+
 import pytest
 
 from kafka_shell.base.errors import UsageError
@@ -9,6 +11,7 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.pasted.kafka_tools import translate
+from tests.support.places import ROOT
 
 AT = " --bootstrap-server h:9092"
 
@@ -398,3 +401,13 @@ def test_a_command_that_changes_something_is_suggested_only_if_close(typed: str,
         parse(tokenize(typed), REGISTRY)
     suggested = "Did you mean" in caught.value.hint
     assert suggested == bool(hint) and hint in caught.value.hint, caught.value.hint
+
+
+def test_the_page_on_other_tools_names_the_commands_of_this_table() -> None:
+    page = (ROOT / "docs" / "other-tools.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.+?`) \| `(.+?)` \|", page, re.MULTILINE)
+    assert len(rows) > 25
+    for pasted, line in rows:
+        command = parse(tokenize(line), REGISTRY).command
+        for each in re.findall(r"`([^`]+)`", pasted):
+            assert parse(tokenize(here(each) or ""), REGISTRY).command is command, each
