@@ -60,7 +60,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import partitions
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic
-from kafka_shell.admin.topics.reassigned import scan_reassigned
+from kafka_shell.admin.topics.read import scan_reassigned
 from kafka_shell.admin.transactions import change as transaction_changes
 from kafka_shell.admin.transactions import read as transactions
 from kafka_shell.admin.transactions.producers import describe as describe_producers

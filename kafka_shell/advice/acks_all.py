@@ -10,7 +10,7 @@ from kafka_shell.admin.configs.read import of_some_broker
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.min_isr import Requirement
 from kafka_shell.admin.topics.model import NewTopic, named_topics
-from kafka_shell.admin.topics.reassigned import scan_reassigned
+from kafka_shell.admin.topics.read import scan_reassigned
 from kafka_shell.admin.topics.steps import CreateTopics
 from kafka_shell.advice.altered_configs import AlteredConfig
 from kafka_shell.advice.reads import Reads

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kafka_shell.audit import server
+from kafka_shell.audit.jvm import SparkTarget
 from kafka_shell.audit.session import Opened, end, import_spark, open_session, sentence
-from kafka_shell.audit.spark_target import SparkTarget
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Report
 from kafka_shell.base.waits import POLL_S

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell.audit import jvm
+from kafka_shell.audit.jvm import LOCAL, SparkTarget
 from kafka_shell.audit.server import Server, alone, last_used, publish, running
 from kafka_shell.audit.session import CONFIG, LOCAL_CONFIG, PRIVATE, THIS_MACHINE, withhold
-from kafka_shell.audit.spark_target import LOCAL, SparkTarget
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.processes import start_module
 from kafka_shell.base.waits import POLL_S

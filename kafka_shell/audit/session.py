@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from kafka_shell.audit import jvm
-from kafka_shell.audit.spark_target import LOCAL, SparkTarget, is_local, is_submitted
+from kafka_shell.audit.jvm import LOCAL, SparkTarget, is_local, is_submitted
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import open_private, private_folder
 from kafka_shell.wire.endpoint import normalize_url

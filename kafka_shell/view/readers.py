@@ -305,7 +305,7 @@ _SAMPLES = 10
 def read_topics(cluster: Cluster, view: ClusterView, now: float) -> ClusterView:
     """Read topics, brokers and the cluster ID with one Metadata request, and reassignments
     if replicas are not in sync."""
-    from kafka_shell.admin.topics.reassigned import scan_reassigned
+    from kafka_shell.admin.topics.read import scan_reassigned
 
     found = scan_reassigned(cluster)
     versions = {broker.id: broker.version for broker in view.brokers.value}

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.cluster.model import Quorum
-from kafka_shell.admin.topics.reassigned import scan_reassigned
+from kafka_shell.admin.topics.read import scan_reassigned
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import Resource, replace

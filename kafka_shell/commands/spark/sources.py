@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from kafka_shell.audit import collection, drift, require_spark, server, tasks
 from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.jvm import SparkTarget
 from kafka_shell.audit.snapshot import is_snapshot
-from kafka_shell.audit.spark_target import SparkTarget
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.tasks import PLACES, SAMPLING, Sampling, Target
 from kafka_shell.base.errors import UsageError

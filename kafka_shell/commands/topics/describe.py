@@ -11,7 +11,7 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import TopicDescription
-from kafka_shell.admin.topics.reassigned import scan_reassigned
+from kafka_shell.admin.topics.read import scan_reassigned
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.plans import Resource
 from kafka_shell.base.results import Failure, Results

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_shell.admin.topics.reassigned import scan_reassigned
+from kafka_shell.admin.topics.read import scan_reassigned
 from kafka_shell.base.command_results import LazyRows, Listing, NoRows
 from kafka_shell.commands import select
 from kafka_shell.context import Context

@@ -136,9 +136,8 @@ def _limit(number: int) -> Column:
         if resolution.value is None or resolution.entity is None:
             return None
         own = resolution.entity.user == client.user
-        return text(
-            format_quota(resolution.key, resolution.value), "override" if own else "default"
-        )
+        value = format_quota(resolution.key, resolution.value)
+        return text(value, "override" if own else "default")
 
     return Column(list(HEADINGS.values())[number], cell, "right")
 

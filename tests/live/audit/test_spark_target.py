@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.audit.engine import Engine, as_shell_error
+from kafka_shell.audit.jvm import SparkTarget
 from kafka_shell.audit.session import open_session
-from kafka_shell.audit.spark_target import SparkTarget
 from tests.support.in_process_shell import Shell
 
 

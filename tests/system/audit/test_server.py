@@ -131,7 +131,7 @@ def _kept_configs(found: server.Server, folder: Path) -> set[str]:
     program = (
         "from pathlib import Path\n"
         "from kafka_shell.audit.session import open_session\n"
-        "from kafka_shell.audit.spark_target import SparkTarget\n"
+        "from kafka_shell.audit.jvm import SparkTarget\n"
         f"target = SparkTarget(remote={found.remote!r}, server_folder='yes')\n"
         f"print(*open_session(Path({str(folder)!r}), target).keep)\n"
         "from pyspark.sql import SparkSession\n"

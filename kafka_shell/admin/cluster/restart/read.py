@@ -27,7 +27,7 @@ from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import LogDir
 from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.topics import min_isr
-from kafka_shell.admin.topics.reassigned import scan_reassigned
+from kafka_shell.admin.topics.read import scan_reassigned
 from kafka_shell.admin.topics.visibility import hidden
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.plans import Report

@@ -11,10 +11,8 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics import (
     change as topic_changes,
 )
-from kafka_shell.admin.topics import read as similar_topics
-from kafka_shell.admin.topics import (
-    read as topics,
-)
+from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.topics import similar as similar_topics
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
 from kafka_shell.base.errors import ShellError

@@ -16,7 +16,7 @@ from kafka_shell.admin.partitions.rollback import MoveFile, read_moves, with_rol
 from kafka_shell.admin.partitions.sizes import Disks, Sizes
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.partitions.throttles import ThrottleRecord
-from kafka_shell.admin.topics.reassigned import scan_reassigned
+from kafka_shell.admin.topics.read import scan_reassigned
 from kafka_shell.base.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.base.plans import Plan, Resource, apply
 from kafka_shell.base.results import Failure

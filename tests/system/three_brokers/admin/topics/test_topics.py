@@ -5,9 +5,7 @@ from __future__ import annotations
 from kafka_shell.admin.topics import (
     change as topic_changes,
 )
-from kafka_shell.admin.topics import (
-    read as topics,
-)
+from kafka_shell.admin.topics import read as topics
 from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.connection import Cluster
 from tests.support.changes import described, done, make_topic
