@@ -220,10 +220,10 @@ COMMANDS: tuple[Command, ...] = (
             " with acks=all, or the metadata quorum would lose its majority.\n"
             "risky: nothing fails, but a reassignment or recovery should complete first, or one"
             " in-sync replica would be left.\n"
-            "unknown: something could not be read. safe: none of these.\n"
-            "Replicas that are not in sync count as unavailable. --plan assumes that a batch is"
-            " back in sync before the next one is stopped; the active controller is in the last"
-            " batch.\n"
+            "unknown: something could not be read; safe: none of these; replicas that are not in"
+            " sync count as unavailable.\n"
+            "--plan assumes that a batch is back in sync before the next one is stopped; the"
+            " active controller is in the last batch.\n"
             "Exit status: 0 if all brokers are safe, else 1."
         ),
         examples=(
@@ -259,7 +259,7 @@ COMMANDS: tuple[Command, ...] = (
             " until you stop it, removes its voter and dynamic configs, and unregisters it.\n"
             "Deleting configs requires a connection to the controllers: without one, use"
             " --keep-configs.\n"
-            "After an interruption, run the same command again. It also removes a broker that is"
+            "After an interruption, run the same command again; it also removes a broker that is"
             " permanently down, if every partition has a leader.\n"
             "Exit status: 0 if the broker is decommissioned; 1 if it cannot be, or a step failed;"
             " 130 after Ctrl-C."

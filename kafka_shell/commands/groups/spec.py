@@ -111,19 +111,18 @@ COMMANDS: tuple[Command, ...] = (
         search=("lag", "consumers", "consumer", "members", "offsets", "assignment"),
         apis=(1, 2, 9, 15, 16, 69, 77, 89, 90),
         description=(
-            "LAG is LOG-END-OFFSET minus CURRENT-OFFSET; - means that no offset is committed or "
-            "that the partition cannot be read (see NOTE).\n"
-            "NOTE also shows committed offsets below the log start offset: consumers then use "
-            "their auto.offset.reset.\n"
-            "A negative LAG (the topic was recreated) counts as unknown.\n"
-            "TIME-LAG is how long ago the oldest unread record was written, to a second, by its "
-            "timestamp and the clock of this computer; - means that it was not read. Requires READ "
-            "on the topics; without it, the other columns are shown.\n"
-            "lag sums the known lags of each group and counts unknown ones; lag --sort lag sorts "
-            "the partitions of all groups.\n"
-            "watch 5 lag also shows the change per second over the last 15 s and the time to "
-            "catch up; stuck in NOTE means that the committed offset has not moved for 10 s while "
-            "records arrived."
+            "LAG is LOG-END-OFFSET minus CURRENT-OFFSET; - means that no offset is committed or"
+            " that the partition cannot be read, and a negative LAG (the topic was recreated)"
+            " counts as unknown.\n"
+            "NOTE shows errors, and committed offsets below the log start offset: consumers then"
+            " use their auto.offset.reset.\n"
+            "TIME-LAG is how long ago the oldest unread record was written, by its timestamp and"
+            " the clock of this computer; it requires READ on the topics.\n"
+            "lag sums the known lags of each group and counts unknown ones; lag --sort lag sorts"
+            " the partitions of all groups.\n"
+            "watch 5 lag also shows the change per second over the last 15 s and the time to"
+            " catch up; stuck in NOTE means that the committed offset has not moved for 10 s while"
+            " records arrived."
         ),
         examples=(
             Example("describe-group orders-enricher", "describe a group"),

@@ -114,18 +114,15 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("check", "controls", "compliance", "findings", "lint"),
         description=(
-            "The state of the clusters is collected as tables; each control is a query over them."
-            " Add your own controls as .sql files in the directory controls next to config.toml.\n"
-            "Exit status: 0 without findings of a high severity (--fail-on), 1 with such findings"
-            " or if such a control could not be evaluated (skip, with the reason), 3 if a cluster"
-            " could not be read. Findings of profiles with environment = \"dev\" are at most"
-            " medium.\n"
-            "Controls with the tag opinion depend on taste, and are evaluated only if they are"
-            " selected.\n"
-            "--fix shows the remedies of all findings as one plan: those that are safe, unless"
-            " --risk is disruptive or irreversible. A remedy is rejected if it would change another"
-            " resource than that of its finding, or, together with the others, remove access that"
-            " is needed."
+            "The state of the clusters is collected as tables; each control is a query over them,"
+            " and those with the tag opinion are evaluated only if they are selected.\n"
+            "Add your own controls as .sql files in the directory controls next to config.toml.\n"
+            "Exit status: 0 without findings of a high severity (--fail-on); 1 with such"
+            " findings, or if such a control could not be evaluated; 3 if a cluster could not be"
+            " read.\n"
+            "--fix shows the safe remedies as one plan (--risk adds others), without those that"
+            " change another resource or remove access that is needed.\n"
+            "Findings of profiles with environment = 'dev' are at most medium."
         ),
         examples=(
             Example("spark audit", "audit this cluster with all controls", status=1),

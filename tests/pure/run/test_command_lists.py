@@ -106,6 +106,7 @@ def test_each_section_of_help_has_one_heading(command: Command) -> None:
     headings = [row for row in page(command, 80).split("\n") if row.isalpha() and row.isupper()]
     assert len(headings) == len(set(headings)), headings
     assert ("NOTES" in headings) == bool(command.description)
+    assert page(command, None).count("\n- ") <= 5, "more belongs to the guide"
 
 
 def test_help_lists_the_short_forms() -> None:
