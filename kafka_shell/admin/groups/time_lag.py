@@ -32,7 +32,11 @@ from kafka_shell.wire.requests import Call, Node, RawRequest
 
 TIME_LAG = "time lag"  # the kind of the Resource of a failure
 SECONDS = 4.0  # for all of it: the lag in records is known without
-_PARTITION_BYTES = (1 << 10, 1 << 14, 1 << 20)  # of the first, second and further requests
+_FIRST_BYTES = 4 << 20  # of all batches of the first round
+_USUAL_BYTES, _LARGE_BYTES = (
+    1 << 14,
+    1 << 20,
+)  # of a batch: by default a producer sends up to 16 KiB
 _EXACT_MS = 1_000
 _DELETE_HORIZON = 0x40  # the base timestamp of this batch is not that of a record (KIP-534)
 _EMPTY = Failure("incomplete", "the leaders returned no records")
@@ -98,10 +102,11 @@ def _read(cluster: Cluster, ends: Mapping[Place, int]) -> Results[Place, int | N
                 if why := leading.failures.get(place[0]):
                     found.failures[place] = why
                     del left[place]
-            for size in chain(_PARTITION_BYTES, repeat(_PARTITION_BYTES[-1])):
+            first = min(_USUAL_BYTES, max(1 << 10, _FIRST_BYTES // len(ends)))
+            for size in chain((first, _USUAL_BYTES), repeat(_LARGE_BYTES)):
                 before = dict(left)
                 throttled = _ask(cluster, leading.values, size, left, ends, found)
-                if not left or (size == _PARTITION_BYTES[-1] and left == before and not throttled):
+                if not left or (size == _LARGE_BYTES and left == before and not throttled):
                     break
             found.failures.update(dict.fromkeys(left, _EMPTY))
     except ShellError as error:

@@ -53,7 +53,7 @@ _MAY_PASS = TEMPORARY | {"unknown-host", "unreachable", "deadline"}
 def wait_until(invocation: Invocation, context: Context) -> str:
     """Wait until a condition is true; the value with which it is."""
     condition, cluster = invocation["condition"], context.cluster
-    quiet = replace(context, previous={}, report=lambda task, done, total: None)
+    quiet = replace(context, previous=None, report=lambda task, done, total: None)
     last, reached = "", False
     while True:
         try:
