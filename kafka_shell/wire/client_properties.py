@@ -581,9 +581,10 @@ class _Reader:
         """The settings `ssl.*`."""
         algorithm = self._properties.get("ssl.endpoint.identification.algorithm")
         return Tls(
-            ca_file=self._pem_file("ssl.truststore", _convert_trust),
+            ca_file=self._store("ssl.truststore"),
             ca_text=self._text("ssl.truststore.certificates"),
-            certificate_file=self._pem_file("ssl.keystore", _convert_key),
+            ca_password=self._secret("ssl.truststore.password"),
+            certificate_file=self._store("ssl.keystore"),
             certificate_text=self._text("ssl.keystore.certificate.chain"),
             key_text=self._secret("ssl.keystore.key"),
             key_password=self._secret("ssl.key.password") or self._secret("ssl.keystore.password"),
@@ -601,49 +602,26 @@ class _Reader:
             raise bad(self._where(setting), what, "Use TLSv1.2 or TLSv1.3.")
         return secure[0] if secure else "TLSv1.2"
 
-    def _pem_file(self, store: str, convert: Callable[[str, str], str]) -> str:
+    def _store(self, store: str) -> str:
+        """The path of a PEM file or PKCS12 store."""
         location = self._text(f"{store}.location")
         if not location:
             return ""
-        path = to_path(location)
+        path, where = to_path(location), self._where(f"{store}.location")
         try:
             with path.open("rb") as file:
                 head = file.read(1 << 16)
         except OSError as error:
-            where = self._where(f"{store}.location")
             what = f"{store}.location={location} cannot be read: {error.strerror}"
-            raise bad(where, what, "Use the path of a PEM file.") from None
-        if b"-----BEGIN" in head:
-            return str(path)
-        store_type = _store_type(head) or self._text(f"{store}.type")
-        kind = f"a {store_type} store" if store_type else "not a PEM file"
-        raise ShellError(
-            f"{self._where(f'{store}.location')}: {location} is {kind}; only PEM is supported",
-            hint=f"Convert it: {convert(location, store_type)}\nThen set {store}.type=PEM and"
-            f" {store}.location to the new file.",
-            code="not-pem",
-            status=Status.WRONG,
-        )
-
-
-def _store_type(head: bytes) -> str:
-    if head[:4] == b"\xfe\xed\xfe\xed":
-        return "JKS"
-    return "PKCS12" if head[:1] == b"\x30" else ""
-
-
-def _convert_trust(location: str, store_type: str) -> str:
-    return f"keytool -list -rfc -keystore {location} > ca.pem"
-
-
-def _convert_key(location: str, store_type: str) -> str:
-    openssl = "openssl pkcs12 -in {} -out client.pem"
-    if store_type == "PKCS12":
-        return openssl.format(location)
-    return (
-        f"keytool -importkeystore -srckeystore {location} -destkeystore client.p12"
-        f" -deststoretype PKCS12 && {openssl.format('client.p12')}"
-    )
+            raise bad(where, what, "Expected a PEM file or a PKCS12 store.") from None
+        if head[:4] == b"\xfe\xed\xfe\xed":
+            keytool = f"keytool -importkeystore -srckeystore {location} -deststoretype PKCS12"
+            what = f"{location} is a JKS store, which is not supported"
+            raise bad(where, what, f"Convert it: {keytool} -destkeystore {path.stem}.p12")
+        if b"-----BEGIN" not in head and head[:1] != b"\x30":
+            what = f"{location} is neither a PEM file nor a PKCS12 store"
+            raise bad(where, what, f"Set {store}.location to one.")
+        return str(path)
 
 
 def _path_of(url: str) -> str:

@@ -185,13 +185,15 @@ def parse_via(text: str) -> Via:
 
 
 class Tls(Struct, frozen=True):
-    """TLS settings. Each `*_file` is the path of a PEM file, each `*_text` is PEM text.
+    """TLS settings. Each `*_file` is the path of a PEM file or a PKCS12 store, each `*_text` is PEM
+    text.
 
     Without a CA, the system's trust store is used. The certificate's file may contain the key.
     """
 
     ca_file: str = ""
     ca_text: str = ""
+    ca_password: Secret | None = None
     certificate_file: str = ""
     certificate_text: str = ""
     key_text: Secret | None = None

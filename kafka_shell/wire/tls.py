@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Secret
 from kafka_shell.base.units import to_path
 from kafka_shell.wire.endpoint import Address, Tls
 from kafka_shell.wire.failures import unreachable
@@ -39,7 +40,7 @@ def _load_ca(context: ssl.SSLContext, tls: Tls) -> None:
     if not (tls.ca_file or tls.ca_text):
         context.load_default_certs()
         return
-    text = _pem(tls.ca_text or _read(tls.ca_file, "ssl.truststore.location"))
+    text = _pem(tls.ca_text or _read(tls.ca_file, "ssl.truststore", tls.ca_password))
     try:
         context.load_verify_locations(cadata=text)
     except (ssl.SSLError, ValueError) as error:
@@ -49,7 +50,7 @@ def _load_ca(context: ssl.SSLContext, tls: Tls) -> None:
 
 def _load_client_certificate(context: ssl.SSLContext, tls: Tls) -> None:
     where = tls.certificate_file or "ssl.keystore.certificate.chain"
-    text = tls.certificate_text or _read(tls.certificate_file, "ssl.keystore.location")
+    text = tls.certificate_text or _read(tls.certificate_file, "ssl.keystore", tls.key_password)
     if tls.key_text is not None:
         text = f"{tls.key_text.reveal()}\n{text}"
     text = _pem(text)
@@ -111,11 +112,36 @@ def _as_file(text: str) -> Iterator[str]:
         yield file.name
 
 
-def _read(path: str, setting: str) -> str:
+def _read(path: str, store: str, password: Secret | None) -> str:
+    """The PEM text of a PEM file or PKCS12 store."""
     try:
-        return to_path(path).read_text("utf-8", errors="replace")
+        data = to_path(path).read_bytes()
     except OSError as error:
-        raise _bad_file(f"{setting}={path} cannot be read: {error.strerror}", None) from None
+        raise _bad_file(f"{store}.location={path} cannot be read: {error.strerror}", None) from None
+    if data[:1] != b"\x30":
+        return data.decode("utf-8", "replace")
+    try:
+        from cryptography.hazmat.primitives.serialization import (
+            Encoding,
+            NoEncryption,
+            PrivateFormat,
+            pkcs12,
+        )
+    except ImportError:
+        hint = "Run pip install 'kafka-sh[pkcs12]'."
+        raise _bad_file(
+            f"{path} is a PKCS12 store: cryptography is not installed", None, hint
+        ) from None
+    try:
+        found = pkcs12.load_pkcs12(data, password.reveal().encode() if password else None)
+    except ValueError:
+        hint = f"Set {store}.password."
+        raise _bad_file(f"{path} is damaged, or {store}.password is wrong", None, hint) from None
+    certificates = [each.certificate for each in (found.cert, *found.additional_certs) if each]
+    parts = [certificate.public_bytes(Encoding.PEM) for certificate in certificates]
+    if found.key is not None:
+        parts.append(found.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return b"".join(parts).decode()
 
 
 def _bad_file(message: str, error: Exception | None, hint: str = "") -> ShellError:

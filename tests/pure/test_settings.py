@@ -237,16 +237,14 @@ def test_an_unused_login_is_a_warning(tmp_path: Path) -> None:
     assert "security.protocol is PLAINTEXT" in warning
 
 
-@pytest.mark.parametrize("kind", ["JKS", "PKCS12"])
-def test_a_java_store_has_a_hint_how_to_convert_it(tmp_path: Path, kind: str) -> None:
+def test_store_of_another_type_is_named(tmp_path: Path) -> None:
     store = tmp_path / "store.bin"
-    store.write_bytes(b"\xfe\xed\xfe\xed\0" if kind == "JKS" else b"\x30\x82\x01")
     text = f"security.protocol=SSL\nssl.truststore.location={store}\n"
+    store.write_bytes(b"\xfe\xed\xfe\xed\0")
+    assert "is a JKS store" in wrong(flags=properties(tmp_path, text)).message
+    store.write_bytes(b"MZ")
     error = wrong(flags=properties(tmp_path, text))
-    assert f"a {kind} store" in error.message
-    assert f"keytool -list -rfc -keystore {store} > ca.pem" in error.hint
-    text = f"security.protocol=SSL\nssl.keystore.location={store}\n"
-    assert "openssl pkcs12 -in" in wrong(flags=properties(tmp_path, text)).hint
+    assert f"{store} is neither a PEM file nor a PKCS12 store" in error.message
 
 
 def test_a_store_that_is_not_used_is_not_read(tmp_path: Path) -> None:

