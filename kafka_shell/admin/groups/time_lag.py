@@ -33,10 +33,7 @@ from kafka_shell.wire.requests import Call, Node, RawRequest
 TIME_LAG = "time lag"  # the kind of the Resource of a failure
 SECONDS = 4.0  # for all of it: the lag in records is known without
 _FIRST_BYTES = 4 << 20  # of all batches of the first round
-_USUAL_BYTES, _LARGE_BYTES = (
-    1 << 14,
-    1 << 20,
-)  # of a batch: by default a producer sends up to 16 KiB
+_USUAL_BYTES, _LARGE_BYTES = 1 << 14, 1 << 20  # of a batch: 16 KiB is the default of producers
 _EXACT_MS = 1_000
 _DELETE_HORIZON = 0x40  # the base timestamp of this batch is not that of a record (KIP-534)
 _EMPTY = Failure("incomplete", "the leaders returned no records")
@@ -184,8 +181,8 @@ def first_timestamp(raw: bytes, start: int) -> tuple[int | None, int]:
         end = max(end, batch.last_offset + 1)
         if batch.control or not batch.records or end <= start:
             continue
-        whole = batch.base_offset >= start or 0 <= batch.span_ms <= _EXACT_MS
-        if batch.append_time or (whole and not batch.attributes & _DELETE_HORIZON):
+        near = batch.complete and 0 <= batch.max_timestamp - batch.base_timestamp <= _EXACT_MS
+        if (near or batch.base_offset >= start) and not batch.attributes & _DELETE_HORIZON:
             return batch.first_timestamp, end
         timestamp = timestamp_from(batch, body(raw, batch, at), start)
         if timestamp is not None:

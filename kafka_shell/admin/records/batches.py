@@ -70,9 +70,9 @@ class Batch(Struct, frozen=True):
         return self.max_timestamp if self.append_time else self.base_timestamp
 
     @property
-    def span_ms(self) -> int:
-        """The largest timestamp minus the first one."""
-        return self.max_timestamp - self.base_timestamp
+    def complete(self) -> bool:
+        """Whether compaction has removed none of its records."""
+        return self.records == self.last_offset - self.base_offset + 1
 
     @property
     def transactional(self) -> bool:

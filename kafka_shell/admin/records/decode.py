@@ -318,8 +318,7 @@ def timestamp_from(batch: Batch, data: bytes, start: int) -> int | None:
     """The timestamp of the first record of a batch that has this offset or a later one, from its
     decompressed bytes; None if it has none. Raises ShellError."""
     at = 0
-    complete = batch.records == batch.last_offset - batch.base_offset + 1  # compaction took none
-    skipped = start - batch.base_offset if complete else 0
+    skipped = start - batch.base_offset if batch.complete else 0
     with _reported(batch):
         for index in range(batch.records):
             number = data[at]
@@ -331,7 +330,8 @@ def timestamp_from(batch: Batch, data: bytes, start: int) -> int | None:
                 timestamp, after = varint(data, at + 1)  # after the attributes
                 offset, _ = varint(data, after)
                 if batch.base_offset + offset >= start:
-                    return batch.base_timestamp + timestamp
+                    append_time = batch.append_time
+                    return batch.max_timestamp if append_time else batch.base_timestamp + timestamp
             if size <= 0:
                 raise ValueError(_ENDS)
             at += size
