@@ -336,7 +336,8 @@ KNOWN = frozenset(
 )
 
 # Properties of Java that change what others mean, with the supported classes.
-_CHANGES_OTHERS = {
+ONLY: dict[str, tuple[str, ...]] = {
+    "bootstrap.controllers": (),
     "sasl.login.class": (),
     "sasl.login.callback.handler.class": (
         "OAuthBearerLoginCallbackHandler",
@@ -413,7 +414,7 @@ class _Reader:
 
     def __init__(self, properties: Properties) -> None:
         self._properties = properties
-        for name, supported in _CHANGES_OTHERS.items():
+        for name, supported in ONLY.items():
             value = self._text(name)
             if value and value.rpartition(".")[2] not in supported:
                 classes = f" Supported: {', '.join(supported)}." if supported else ""
