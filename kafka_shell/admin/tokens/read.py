@@ -27,7 +27,7 @@ _HINTS = {
         "Only the owner and the renewers of a token can renew or expire it."
     ),
     codes.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED: (
-        "Use a listener with SASL or TLS: set security.protocol in client properties."
+        "Use a SASL or TLS listener: set security.protocol in client properties."
     ),
 }
 

@@ -151,7 +151,7 @@ def _older(than: JournalEntry, context: Context, cluster_id: str) -> str:
             continue
         if entry.undo:
             before = shorten_command(entry.command)
-            return f"\nTo undo the newest reversible change ({before}), run undo {entry.id}"
+            return f"To undo the newest reversible change ({before}), run undo {entry.id}"
     return ""
 
 
