@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from msgspec import Struct
 
 from kafka_shell.admin.groups.model import GroupType, Reset
-from kafka_shell.admin.groups.offsets import committed
+from kafka_shell.admin.groups.offsets import Offsets, committed
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import by_topic, partition_rows, topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, read_again, row_failure
@@ -106,18 +106,7 @@ class OffsetsStep(Struct, BaseStep, frozen=True):
         about = f"the offsets of group {named(names[0])}" if len(names) == 1 else "offsets"
         now = read_again(committed(cluster, dict.fromkeys(names, self.type)), about)
         return replace(
-            self,
-            groups=tuple(
-                (
-                    group,
-                    tuple(
-                        replace(reset, before=found.offset if found else None)
-                        for reset in resets
-                        for found in (now[group].get(reset.partition),)
-                    ),
-                )
-                for group, resets in self.groups
-            ),
+            self, groups=tuple((group, _since(resets, now[group])) for group, resets in self.groups)
         )
 
     def _request(self, group: str, resets: Sequence[Reset]) -> Any:
@@ -147,7 +136,7 @@ class OffsetsStep(Struct, BaseStep, frozen=True):
                 break
             for group, resets in left:
                 if any(_code(rows[group, each.partition]) in COORDINATOR_MOVED for each in resets):
-                    cluster.forget_coordinator(Coordinator(CoordinatorKind.GROUP, group))
+                    cluster.forget_coordinator(_coordinator(group))
         return Results.of(
             self.changes,
             (
@@ -163,21 +152,26 @@ class OffsetsStep(Struct, BaseStep, frozen=True):
         """The response or Failure of each group. Raises ShellError if no coordinator responded to
         the `first` requests."""
         calls = [
-            Call(
-                self._request(group, resets),
-                Coordinator(CoordinatorKind.GROUP, group),
-                highest=self.highest,
-            )
+            Call(self._request(group, resets), _coordinator(group), highest=self.highest)
             for group, resets in groups
         ]
         try:
             responses = cluster.send_all(calls)
         except ShellError as error:
-            why = failure_of_rest(error, received=not first)
-            return [why] * len(groups)
+            return [failure_of_rest(error, received=not first)] * len(groups)
         if first and all(isinstance(each, Failure) and each.code is None for each in responses):
             raise as_error(responses[0])
         return responses
+
+
+def _coordinator(group: str) -> Coordinator:
+    return Coordinator(CoordinatorKind.GROUP, group)
+
+
+def _since(resets: Sequence[Reset], now: Offsets) -> tuple[Reset, ...]:
+    """The resets from the offsets that there are now."""
+    offsets = {partition: current.offset for partition, current in now.items()}
+    return tuple(replace(reset, before=offsets.get(reset.partition)) for reset in resets)
 
 
 def _code(row: Any) -> int | None:

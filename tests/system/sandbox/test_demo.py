@@ -269,5 +269,5 @@ def test_a_record_or_offset_that_gets_lost_is_named(
         records.produce(connection_to(demo), wanted)
     lost = {"lost-group": (company.DemoGroup("no.such.topic"),)}
     monkeypatch.setattr(records, "GROUPS", lost)
-    with pytest.raises(ShellError, match="group lost-group: UNKNOWN_TOPIC_OR_PARTITION"):
+    with pytest.raises(ShellError, match=r"group lost-group: .*UNKNOWN_TOPIC_OR_PARTITION"):
         records.commit(cluster, {"no.such.topic": {0: 7}})
