@@ -18,6 +18,7 @@ from kafka_shell.language.command import LONGEST_WAIT_MS, Invocation
 from kafka_shell.output import theme as themes
 from kafka_shell.output.terminal import draw
 from kafka_shell.run.watch import watch as run
+from kafka_shell.wire.endpoint import Address
 
 
 def connect(invocation: Invocation, context: Context) -> str:
@@ -36,8 +37,9 @@ def connect(invocation: Invocation, context: Context) -> str:
     elif where is not None:
         flags["broker" if ":" in where else "profile"] = where
     deadline = invocation["deadline"]
+    answer_of = _address_map if invocation["discover"] else _described
     if not flags:
-        return on_expected_cluster(context, lambda: _described(context, deadline))
+        return on_expected_cluster(context, lambda: answer_of(context, deadline))
     if settings.names_a_cluster(flags):
         found = settings.load(flags, environ, context.paths.config_file)
         found = settings.kept_from(context.settings, found)
@@ -47,14 +49,30 @@ def connect(invocation: Invocation, context: Context) -> str:
         )
     other = context.with_settings(found)
     try:  # stay on the current cluster if the other cannot be reached
-        answer = on_expected_cluster(other, lambda: _described(other, deadline))
+        answer = on_expected_cluster(other, lambda: answer_of(other, deadline))
     finally:
         other.close()
+    if invocation["discover"]:
+        return answer
     if context.shell is not None and context.session.cache is not None:  # the prompt's own session
         context.shell.connect(found)
     else:
         context.session.switch(found, other.session.expected_id)
     return answer
+
+
+def _address_map(context: Context, deadline_ms: int | None) -> str:
+    """The lines of a profile in config.toml. Any broker knows the addresses of all."""
+    cluster, config = context.cluster, context.settings.connection
+    with cluster.within(deadline_ms / 1000 if deadline_ms else None, given=True):
+        brokers = cluster.brokers()
+    lines = [f'bootstrap = "{",".join(map(str, config.bootstrap))}"', "address-map = ["]
+    for broker in brokers:
+        address = Address(broker.host, broker.port)
+        target = config.reachable(address)
+        reached = "HOST:PORT" if target == address else str(target)
+        lines.append(f'  "{address}={reached}",  # broker {broker.id}')
+    return "\n".join([*lines, "]"])
 
 
 def _described(context: Context, deadline_ms: int | None) -> str:

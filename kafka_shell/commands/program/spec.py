@@ -47,7 +47,12 @@ COMMANDS: tuple[Command, ...] = (
             Argument("where", kinds.PROFILE, "A profile's name, host:port, or sandbox.",
                      required=False),
         ),
-        options=(DEADLINE,),
+        options=(
+            Option("--discover", kinds.FLAG,
+                   "Show the address-map to fill in for brokers that are not reached at the"
+                   " addresses they advertise. Nothing is switched."),
+            DEADLINE,
+        ),
         examples=(Example("connect", "show the current cluster"),),
     ),
     Command(

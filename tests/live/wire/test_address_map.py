@@ -14,6 +14,17 @@ def test_broker_is_reached_at_mapped_address(sandbox: Sandbox, tmp_path: Path) -
     kafka.ok("--address-map", f"*.invalid:9092={sandbox.bootstrap}", "list-topics")
 
 
+def test_map_to_fill_in_names_each_broker(sandbox: Sandbox, tmp_path: Path) -> None:
+    kafka = Program(tmp_path, "broker-1.invalid:9092")
+    first = f"broker-1.invalid:9092={sandbox.bootstrap}"
+    assert kafka.ok("--address-map", first, "connect", "--discover").lines == [
+        'bootstrap = "broker-1.invalid:9092"',
+        "address-map = [",
+        f'  "{sandbox.bootstrap}=HOST:PORT",  # broker 1',
+        "]",
+    ]
+
+
 def test_error_names_both_addresses(sandbox: Sandbox, tmp_path: Path) -> None:
     kafka = Program(tmp_path, "broker-1.invalid:9092")
     away = f"*.invalid:9092={sandbox.bootstrap}", f"{sandbox.bootstrap}=127.0.0.1:1"
