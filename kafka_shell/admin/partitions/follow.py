@@ -7,9 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.partitions.log_dir_moves import Dirs
 from kafka_shell.admin.partitions.log_dir_moves import follow as follow_dirs
-from kafka_shell.admin.partitions.model import Move, MoveStatus, Reassignment, TopicPartition
+from kafka_shell.admin.partitions.model import Dirs, Move, MoveStatus, Reassignment, TopicPartition
 from kafka_shell.admin.partitions.progress import (
     CONFIRM_S,
     NOT_MOVING,

@@ -16,9 +16,11 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import (
+    Dirs,
     LogDir,
     MoveStatus,
     PartitionMove,
+    Place,
     ReplicaOnDisk,
     TopicPartition,
 )
@@ -49,8 +51,6 @@ from kafka_shell.wire.error_codes import (
 from kafka_shell.wire.failures import as_error, failure
 from kafka_shell.wire.requests import Call, Node
 
-Place = tuple[int, TopicPartition]  # a broker and one of its replicas
-Dirs = Mapping[Place, str]  # log directories
 Places = Mapping[Place, Sequence[ReplicaOnDisk]]  # a replica, and the future one that replaces it
 Found = Results[int, tuple[LogDir, ...]]
 

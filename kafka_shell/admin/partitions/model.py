@@ -38,6 +38,8 @@ class TopicPartition(Struct, frozen=True, order=True):
 
 
 Assignment = Mapping[TopicPartition, tuple[int, ...]]
+Place = tuple[int, TopicPartition]  # a broker and one of its replicas
+Dirs = Mapping[Place, str]  # log directories
 """The replicas of partitions, the preferred leader first."""
 Racks = Mapping[int, str | None]
 """The racks of brokers."""

@@ -10,9 +10,10 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.partitions import sizes as move_sizes
 from kafka_shell.admin.partitions import stalls
-from kafka_shell.admin.partitions.log_dir_moves import Dirs, with_dir_status
+from kafka_shell.admin.partitions.log_dir_moves import with_dir_status
 from kafka_shell.admin.partitions.model import (
     Assignment,
+    Dirs,
     Move,
     MoveStatus,
     PartitionMove,

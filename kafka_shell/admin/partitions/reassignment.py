@@ -21,9 +21,10 @@ from kafka_shell.admin.partitions.batches import (
     split,
 )
 from kafka_shell.admin.partitions.follow import Follow
-from kafka_shell.admin.partitions.log_dir_moves import Dirs, LogDirPlan, plan_dirs
+from kafka_shell.admin.partitions.log_dir_moves import LogDirPlan, plan_dirs
 from kafka_shell.admin.partitions.model import (
     Assignment,
+    Dirs,
     Move,
     MoveState,
     Racks,

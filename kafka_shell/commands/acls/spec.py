@@ -146,7 +146,7 @@ COMMANDS: tuple[Command, ...] = (
         name="check-acl",
         summary="Check whether a principal is allowed an operation, and by which ACLs.",
         family="access",
-        run="acls.run:check_acl",
+        run="acls.check:check_acl",
         options=(
             Option("--principal", kinds.PRINCIPAL, "The principal: User:bob.", required=True),
             Option("--operation", ACL_OPERATION, "The operations: Read,Write, or All for each one.",

@@ -7,19 +7,14 @@ from collections.abc import Callable, Sequence
 from struct import iter_unpack
 from typing import Any
 
-from kafka_shell.admin.partitions import elections, log_dir_moves, log_dirs
-from kafka_shell.admin.partitions import progress as move_progress
+from kafka_shell.admin.partitions import log_dir_moves, log_dirs
 from kafka_shell.admin.partitions.log_dir_moves import plan_move
 from kafka_shell.admin.partitions.model import (
     DiskUse,
-    ElectionStatus,
     LogDir,
-    Reassignment,
     ReplicaOnDisk,
     TopicPartition,
 )
-from kafka_shell.admin.partitions.rollback import read_partitions
-from kafka_shell.admin.topics.partitions import find
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Plan, Resource, merge_plans
@@ -27,8 +22,6 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.commands import select
 from kafka_shell.commands.changes import ON_BROKER, replica_line
-from kafka_shell.commands.options import timeout_ms
-from kafka_shell.commands.partitions.spec import UNCLEAN
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.render import render
@@ -36,7 +29,6 @@ from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import BROKER_NOT_AVAILABLE
 from kafka_shell.wire.failures import failure
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.wire.model import Partition
 
 Rows = Results[Resource, tuple[object, ...]]
 Replica = tuple[int, str, int]
@@ -198,57 +190,6 @@ def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
     )
     waiting = replace(invocation, values={**invocation.values, "wait": True})
     return plan.followed(resume=render(waiting))
-
-
-# -- Commands that list reassignments and elect leaders --------------------------------------------
-
-
-def list_reassignments(
-    invocation: Invocation, context: Context
-) -> tuple[Reassignment, ...] | NoRows:
-    """The running reassignments, and how much of them is copied."""
-    topics = select.topics(invocation, context.cluster) if invocation["topic"] else None
-    found = move_progress.under_way(context.cluster, topics)
-    if not found.values:
-        return NoRows("no partition is being reassigned")
-    return tuple(move_progress.with_sizes(context.cluster, list(found)))
-
-
-def elect_preferred(invocation: Invocation, context: Context) -> Plan:
-    """Elect the preferred leaders of the selected partitions, of a file's, or of all."""
-    chosen = _selected(invocation, context)
-    if chosen is None:
-        everywhere = elections.misplaced(context.cluster)
-        return elections.plan_preferred(everywhere, named=False, timeout_ms=timeout_ms(invocation))
-    return elections.plan_preferred(chosen, timeout_ms=timeout_ms(invocation))
-
-
-def elect_leaders(invocation: Invocation, context: Context) -> Plan:
-    """Elect preferred leaders, or any live replicas (unclean)."""
-    if invocation["election-type"] != UNCLEAN:
-        return elect_preferred(invocation, context)
-    chosen = _selected(invocation, context)
-    found = elections.leaderless(context.cluster) if chosen is None else chosen
-    return elections.plan_unclean(found, timeout_ms=timeout_ms(invocation))
-
-
-def verify_preferred(invocation: Invocation, context: Context) -> ElectionStatus | NoRows:
-    """The status of preferred leader elections; missing partitions count as failed."""
-    chosen = _selected(invocation, context)
-    if chosen is None:
-        chosen = select.partitions(invocation, context.cluster)
-    status = elections.status(chosen)
-    return status if status.partitions else NoRows("no partitions")
-
-
-def _selected(invocation: Invocation, context: Context) -> Results[Resource, Partition] | None:
-    """The partitions of the command or its file; None for all."""
-    if invocation["path-to-json-file"]:
-        found = find(context.cluster, read_partitions(invocation["path-to-json-file"]))
-        return found.keyed(lambda each: each.resource)
-    if invocation["topic"]:
-        return select.partitions(invocation, context.cluster)
-    return None
 
 
 def plan_changes(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:

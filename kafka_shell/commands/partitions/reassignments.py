@@ -15,19 +15,18 @@ from kafka_shell.admin.partitions import reassignment
 from kafka_shell.admin.partitions import targets as move_targets
 from kafka_shell.admin.partitions.batches import BatchLimits, FollowBatches
 from kafka_shell.admin.partitions.follow import Follow
-from kafka_shell.admin.partitions.log_dir_moves import Dirs
-from kafka_shell.admin.partitions.model import Assignment, Move, MoveState, TopicPartition
-from kafka_shell.admin.partitions.planner.placement import MIN_GAIN, PlanLimits
-from kafka_shell.admin.partitions.planner.plan import Scope
-from kafka_shell.admin.partitions.progress import CurrentAssignment, current_assignment
-from kafka_shell.admin.partitions.reassignment import plan_cancel
-from kafka_shell.admin.partitions.rollback import (
+from kafka_shell.admin.partitions.model import Assignment, Dirs, Move, MoveState, TopicPartition
+from kafka_shell.admin.partitions.partition_files import (
     MoveFile,
     export,
     read_moves,
     read_topics,
-    with_rollback,
 )
+from kafka_shell.admin.partitions.planner.placement import MIN_GAIN, PlanLimits
+from kafka_shell.admin.partitions.planner.plan import Scope
+from kafka_shell.admin.partitions.progress import CurrentAssignment, current_assignment
+from kafka_shell.admin.partitions.reassignment import plan_cancel
+from kafka_shell.admin.partitions.rollback import with_rollback
 from kafka_shell.admin.partitions.sizes import Disks, Sizes
 from kafka_shell.admin.partitions.targets import Brokers, Targets, read_rebalance
 from kafka_shell.admin.partitions.throttles import RemoveThrottle, left_behind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.admin.partitions.model import OffsetRange, PartitionOffset, TopicPartition
-from kafka_shell.admin.partitions.rollback import read_offsets
+from kafka_shell.admin.partitions.partition_files import read_offsets
 from kafka_shell.admin.records import delete as records
 from kafka_shell.admin.records import offsets
 from kafka_shell.base.command_results import NoRows

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from kafka_shell.audit.model import RISKS, SEVERITIES
 from kafka_shell.base.command_results import FORMATS
@@ -12,9 +11,6 @@ from kafka_shell.commands import by_name
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Option
 from kafka_shell.language.kinds import CandidateSource, Fragment, Kind, Words
-
-if TYPE_CHECKING:
-    pass
 
 FAIL_ON = {each: each for each in SEVERITIES[:-1]} | {"any": SEVERITIES[-1]}
 FINDINGS = "findings"

@@ -21,7 +21,7 @@ NAMES = sorted((command.name for command in REGISTRY if "-" in command.name), ke
 COMMAND = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, NAMES))})(?![\w-])")
 OPTION = re.compile(r"(?<![\w-])--[a-z]")
 # Options of protoc and of kafka-reassign-partitions.
-OF_OTHER_PROGRAMS = {"schemas/protobuf.py", "partitions/rollback.py"}
+OF_OTHER_PROGRAMS = {"schemas/protobuf.py", "partitions/partition_files.py"}
 NAMES_OF_RESOURCES = {
     "group-members": ("g", "-x", "it's"),
     "group-offsets": ("g", "-x", "it's"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.partitions.rollback import read_moves
+from kafka_shell.admin.partitions.partition_files import read_moves
 from kafka_shell.base.errors import ShellError
 
 ROWS = '{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1,2]}]}'

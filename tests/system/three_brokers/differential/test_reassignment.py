@@ -18,9 +18,9 @@ from kafka_shell.admin.partitions import (
 )
 from kafka_shell.admin.partitions import targets as move_targets
 from kafka_shell.admin.partitions.model import MoveStatus, TopicPartition
+from kafka_shell.admin.partitions.partition_files import read_moves, to_json
 from kafka_shell.admin.partitions.progress import current_assignment
 from kafka_shell.admin.partitions.reassignment import plan_cancel, state
-from kafka_shell.admin.partitions.rollback import read_moves, to_json
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster

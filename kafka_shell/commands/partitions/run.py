@@ -1,0 +1,66 @@
+"""Commands that list reassignments and elect leaders."""
+
+from __future__ import annotations
+
+from kafka_shell.admin.partitions import elections
+from kafka_shell.admin.partitions import progress as move_progress
+from kafka_shell.admin.partitions.model import ElectionStatus, Reassignment
+from kafka_shell.admin.partitions.partition_files import read_partitions
+from kafka_shell.admin.topics.partitions import find
+from kafka_shell.base.command_results import NoRows
+from kafka_shell.base.plans import Plan, Resource
+from kafka_shell.base.results import Results
+from kafka_shell.commands import select
+from kafka_shell.commands.options import timeout_ms
+from kafka_shell.commands.partitions.spec import UNCLEAN
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
+from kafka_shell.wire.model import Partition
+
+
+def list_reassignments(
+    invocation: Invocation, context: Context
+) -> tuple[Reassignment, ...] | NoRows:
+    """The running reassignments, and how much of them is copied."""
+    topics = select.topics(invocation, context.cluster) if invocation["topic"] else None
+    found = move_progress.under_way(context.cluster, topics)
+    if not found.values:
+        return NoRows("no partition is being reassigned")
+    return tuple(move_progress.with_sizes(context.cluster, list(found)))
+
+
+def elect_preferred(invocation: Invocation, context: Context) -> Plan:
+    """Elect the preferred leaders of the selected partitions, of a file's, or of all."""
+    chosen = _selected(invocation, context)
+    if chosen is None:
+        everywhere = elections.misplaced(context.cluster)
+        return elections.plan_preferred(everywhere, named=False, timeout_ms=timeout_ms(invocation))
+    return elections.plan_preferred(chosen, timeout_ms=timeout_ms(invocation))
+
+
+def elect_leaders(invocation: Invocation, context: Context) -> Plan:
+    """Elect preferred leaders, or any live replicas (unclean)."""
+    if invocation["election-type"] != UNCLEAN:
+        return elect_preferred(invocation, context)
+    chosen = _selected(invocation, context)
+    found = elections.leaderless(context.cluster) if chosen is None else chosen
+    return elections.plan_unclean(found, timeout_ms=timeout_ms(invocation))
+
+
+def verify_preferred(invocation: Invocation, context: Context) -> ElectionStatus | NoRows:
+    """The status of preferred leader elections; missing partitions count as failed."""
+    chosen = _selected(invocation, context)
+    if chosen is None:
+        chosen = select.partitions(invocation, context.cluster)
+    status = elections.status(chosen)
+    return status if status.partitions else NoRows("no partitions")
+
+
+def _selected(invocation: Invocation, context: Context) -> Results[Resource, Partition] | None:
+    """The partitions of the command or its file; None for all."""
+    if invocation["path-to-json-file"]:
+        found = find(context.cluster, read_partitions(invocation["path-to-json-file"]))
+        return found.keyed(lambda each: each.resource)
+    if invocation["topic"]:
+        return select.partitions(invocation, context.cluster)
+    return None
