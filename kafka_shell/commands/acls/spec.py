@@ -149,9 +149,9 @@ COMMANDS: tuple[Command, ...] = (
         run="acls.check:check_acl",
         options=(
             Option("--principal", kinds.PRINCIPAL, "The principal: User:bob.", required=True),
-            Option("--operation", ACL_OPERATION, "The operations: Read,Write, or All for each one.",
-                   many=True,
-                   required=True, choices=tuple(OPERATIONS), metavar="OPERATIONS"),
+            Option("--operation", ACL_OPERATION,
+                   "The operations: Read,Write, or All for every operation.",
+                   many=True, required=True, choices=tuple(OPERATIONS), metavar="OPERATIONS"),
             *_ONE_RESOURCE,
             Option("--host", kinds.IP,
                    "The client's IP address (default: an address that no ACL names).",

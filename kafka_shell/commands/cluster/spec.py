@@ -87,18 +87,18 @@ COMMANDS: tuple[Command, ...] = (
             Option("--probe-timeout", kinds.DURATION,
                    "Timeout for each broker and controller: 2s (100ms to 3s).",
                    least=100, most=_MOST_PROBE_MS),
-            Option("--verbose", kinds.FLAG, "Also show what follows from each problem, and notes."),
+            Option("--verbose", kinds.FLAG, "Also show the consequences of problems, and notes."),
         ),
         description=(
             "Probes every broker and controller, within 10 seconds.\n"
             "Checks partitions, the metadata quorum, partition reassignments and leftover"
             " throttles, log directories, groups and hanging transactions.\n"
-            "What follows from a problem, such as offline partitions from a broker that is down,"
-            " is counted in its line.\n"
+            "Consequences of a problem, such as offline partitions when a broker is down, are"
+            " counted in its line.\n"
             "Repeated (watch 15 health), it also finds partitions in which a group with members is"
             " stuck: its committed offset has not moved for 10 seconds while records arrived.\n"
-            "Exit status: 0 if healthy, despite notes; 1 if there are problems or a check could"
-            " not run."
+            "Exit status: 0 if healthy (notes do not count); 1 if there are problems or a check"
+            " could not run."
         ),
         examples=(
             Example("health", "check the cluster"),
@@ -108,7 +108,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="wait-until",
-        summary="Wait until the cluster is healthy, or the lag of groups is small.",
+        summary="Wait until the cluster is healthy, or the lag of groups is below a limit.",
         family="cluster",
         run="cluster.health:wait_until",
         arguments=(
@@ -117,12 +117,12 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("wait", "poll", "lag", "health", "script", "deadline"),
         description=(
-            "Groups are selected as in lag: all of them must have that lag. A lag that is unknown"
-            " in a partition is not small. <= works too.\n"
-            "Brokers that cannot be reached and groups that do not exist yet are waited for; a"
-            " missing permission ends it.\n"
+            "Groups are selected as in lag; the condition must be true for all of them, and the lag"
+            " of every partition must be known. <= is supported, too.\n"
+            "Also waits for brokers that cannot be reached and groups that do not exist yet, but"
+            " not for a missing permission.\n"
             "Exit status: 0 when the condition is true; 1 at the --deadline, with the last value; 3"
-            " if no broker responded until then. Without --deadline, Ctrl-C ends it."
+            " if no broker responded by then. Without --deadline, it waits until Ctrl-C."
         ),
         examples=(
             Example("wait-until healthy --deadline 30s", "wait for a healthy cluster"),
@@ -164,10 +164,10 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("remove broker", "decommission"),
         description=(
-            "First move the replicas away (reassign-partitions --drain), then stop the broker."
-            " A running broker is rejected. First delete the dynamic configs of the broker"
-            " (alter-configs --broker-id 4 --delete-config KEY): this is not possible after it is"
-            " unregistered. decommission does all of this."
+            "Before: move the replicas away (reassign-partitions --drain), stop the broker, and"
+            " delete its dynamic configs (alter-configs --broker-id 4 --delete-config KEY), which"
+            " is not possible once it is unregistered. decommission does all of this. A running"
+            " broker is rejected."
         ),
         examples=(
             Example("unregister-broker 1 --dry-run", "preview (a running broker is rejected)",
@@ -220,7 +220,7 @@ COMMANDS: tuple[Command, ...] = (
             " with acks=all, or the metadata quorum would lose its majority.\n"
             "risky: nothing fails, but a reassignment or recovery should complete first, or one"
             " in-sync replica would be left.\n"
-            "unknown: something could not be read; safe: none of these; replicas that are not in"
+            "unknown: something could not be read. safe: none of these. Replicas that are not in"
             " sync count as unavailable.\n"
             "--plan assumes that a batch is back in sync before the next one is stopped; the"
             " active controller is in the last batch.\n"
@@ -253,16 +253,16 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("remove broker", "retire", "shrink", "scale in", "cordon", "drain"),
         description=(
-            "Checks whether the other brokers can hold everything: replication factors, racks,"
-            " disk space, the majority of the metadata quorum.\n"
+            "Checks whether the other brokers are sufficient: replication factors, racks, disk"
+            " space, the majority of the metadata quorum.\n"
             "After one confirmation: cordons the broker (Kafka 4.3), moves its replicas, waits"
             " until you stop it, removes its voter and dynamic configs, and unregisters it.\n"
             "Deleting configs requires a connection to the controllers: without one, use"
             " --keep-configs.\n"
             "After an interruption, run the same command again; it also removes a broker that is"
             " permanently down, if every partition has a leader.\n"
-            "Exit status: 0 if the broker is decommissioned; 1 if it cannot be, or a step failed;"
-            " 130 after Ctrl-C."
+            "Exit status: 0 if the broker is decommissioned; 1 if a check or a step failed; 130"
+            " after Ctrl-C."
         ),
         apis=(2, 32, 34, 35, 44, 45, 46, 55, 60, 64, 81),
         examples=(

@@ -69,7 +69,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--additional", kinds.FLAG,
                    "Allow changing the target of running reassignments."),
             Option("--disallow-replication-factor-change", kinds.FLAG,
-                   "Refuse partitions whose replication factor would change."),
+                   "Reject partitions whose replication factor would change."),
             Option("--export", kinds.FILE, "Also write the reassignment in Kafka's JSON format."),
             WAIT,
             Option("--cancel", kinds.FLAG, "Cancel running reassignments of a file, of --topics or"
@@ -118,16 +118,16 @@ COMMANDS: tuple[Command, ...] = (
                    " brokers.", many=True, metavar="IDS"),
             Option("--racks", kinds.FLAG, "Only spread replicas over racks.",
                    excludes=("--only-leaders",)),
-            Option("--only-leaders", kinds.FLAG, "Only change the order of replicas: preferred"
-                   " leaders move, no data does."),
+            Option("--only-leaders", kinds.FLAG, "Only change the order of replicas: moves"
+                   " preferred leaders, not data."),
             Option("--max-bytes", kinds.SIZE, "Copy at most this much: 500GiB. The moves with the"
                    " best gain per byte are made.", least=0, metavar="SIZE"),
             Option("--max-partitions", kinds.INTEGER, "Change at most this many partitions.",
                    least=0),
             Option("--min-gain", kinds.INTEGER, "Minimum gain of a goal, in percent, that justifies"
                    " copying data (default: 1).", least=0, most=100, metavar="PERCENT"),
-            Option("--measure", kinds.DURATION, "Measure for this long what is written to each"
-                   " partition, and balance leaders by it: 30s.", least=1),
+            Option("--measure", kinds.DURATION, "Measure the bytes written to each partition for"
+                   " this long, and balance leaders by them: 30s.", least=1),
             INCLUDE_CORDONED,
             THROTTLE,
             *BATCHES,
@@ -137,8 +137,8 @@ COMMANDS: tuple[Command, ...] = (
             "Hard constraints: one replica of a partition per broker, racks no worse than "
             "before, only active brokers, and 5% of each disk stays free.\n"
             "Goals, in this order: replicas and leaders of each topic, leaders per broker, "
-            "written bytes (with --measure), bytes per broker, replicas per broker, and little "
-            "copying.\n"
+            "written bytes (with --measure), bytes per broker, replicas per broker, and few "
+            "copied bytes.\n"
             "A score of 0 is perfect balance.\n"
             "Partitions of unknown size are not copied.\n"
             "Undo, --throttle, --batch and --wait work as in reassign-partitions; to elect the "

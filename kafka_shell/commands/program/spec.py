@@ -49,8 +49,8 @@ COMMANDS: tuple[Command, ...] = (
         ),
         options=(
             Option("--discover", kinds.FLAG,
-                   "Show the address-map to fill in for brokers that are not reached at the"
-                   " addresses they advertise. Nothing is switched."),
+                   "Show an address-map to complete, for brokers that cannot be reached at their"
+                   " advertised addresses. Does not switch to the cluster."),
             DEADLINE,
         ),
         examples=(Example("connect", "show the current cluster"),),
@@ -163,16 +163,16 @@ COMMANDS: tuple[Command, ...] = (
                    metavar="N", least=1, excludes=("--session",)),
             Option("--session", kinds.FLAG, "Undo all changes of this prompt or script."),
             Option("--despite-changes", kinds.FLAG,
-                   "Undo a change although the cluster has been changed again since."),
+                   "Undo a change even if the same value was changed again since."),
             TIMEOUT,
         ),
         search=("take back", "revert", "rollback", "restore", "redo"),
         description=(
-            "By default, undoes the newest change to this cluster; repeat it to go further "
-            "back.\n"
+            "By default, undoes the newest change to this cluster; run it again to undo the change "
+            "before it.\n"
             "If another shell, script or one-shot command made the change, undo asks for "
             "confirmation; without a terminal, use --yes or the ID.\n"
-            "To redo, undo the undo: undo ID.\n"
+            "To redo a change, undo its undo: undo ID.\n"
             "If the last change is irreversible, nothing is undone.\n"
             "If a value has changed since, undo asks again; only --despite-changes skips that "
             "confirmation."

@@ -80,9 +80,9 @@ COMMANDS: tuple[Command, ...] = (
         shorts=(Short("offsets", "list-offsets"),),
         search=("earliest", "latest", "count", "watermark", "timestamp", "records"),
         description=(
-            "Without --time: the earliest offset, the latest offset (the next to be written) and"
-            " the difference: the most records that there can be. Compaction and transactions leave"
-            " fewer; read-records --count counts them. With a time: the first record with that"
+            "Without --time: the earliest offset, the latest offset (of the next record) and the"
+            " difference. After compaction or transactions there are fewer records than that; to"
+            " count them, use read-records --count. With a time: the first record with that"
             " timestamp or later; - if there is none.\n"
             "max-timestamp is the record with the largest timestamp (Kafka 3.0). With tiered"
             " storage: earliest-local is the first record on the broker's disk, latest-tiered the"
@@ -186,8 +186,8 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("consume", "consumer", "tail", "messages", "kcat", "dump", "search", "grep"),
         description=(
-            "Prints the last 10 records (or --limit); with --from, --where, --grep or --count it "
-            "reads from the earliest, up to the current log end or --to (exclusive).\n"
+            "Prints the last 10 records (or --limit). With --from, --where, --grep or --count: the "
+            "records from --from (default: earliest) to --to (exclusive; default: latest).\n"
             "A time selects the first record with this timestamp or a later one; offset:N is "
             "always an offset.\n"
             "Conditions: key, value, header.NAME, or a path into JSON such as value.user.name; "

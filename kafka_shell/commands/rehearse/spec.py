@@ -31,8 +31,8 @@ COMMANDS: tuple[Command, ...] = (
             "Runs the same commands there and answers their questions with yes; the cluster "
             "itself is only read.\n"
             "Each line is ok, failed or unknown (the rehearsal cannot check it).\n"
-            "Exit status: 0; 1 if a line failed; 4 if none failed but one is unknown.\n"
-            "At a terminal, another twin is kept ready for 10 minutes in a process of its own."
+            "Exit status: 0 if all lines are ok; 1 if a line failed; else 4 if one is unknown.\n"
+            "At a terminal, a twin for the next rehearsal is kept in the background for 10 minutes."
         ),
         examples=(
             Example("rehearse alter-topic orders.placed --partitions 12",

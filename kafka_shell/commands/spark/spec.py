@@ -116,7 +116,7 @@ COMMANDS: tuple[Command, ...] = (
             "Exit status: 0 without findings of a high severity (--fail-on); 1 with such"
             " findings, or if such a control could not be evaluated; 3 if a cluster could not be"
             " read.\n"
-            "--fix shows the safe remedies as one plan (--risk adds others), without those that"
+            "--fix shows the safe remedies as one plan (--risk adds others). It skips remedies that"
             " change another resource or remove access that is needed.\n"
             "Findings of profiles with environment = 'dev' are at most medium."
         ),
@@ -286,7 +286,7 @@ COMMANDS: tuple[Command, ...] = (
         run="spark.run:start",
         needs_cluster=False,
         options=(
-            Option("--idle", kinds.DURATION, "End after this time without use (default: 1h).",
+            Option("--idle", kinds.DURATION, "Stop when idle for this time (default: 1h).",
                    least=1000),
         ),
         search=("connect", "fast"),

@@ -80,7 +80,7 @@ COMMANDS: tuple[Command, ...] = (
             "Resources that exist only on the cluster are differences if they are in the scope of"
             " the file.\n"
             "Other configs of resources in the file are listed below the differences.\n"
-            "Exit status: 0 if nothing differs, 1 if something does or could not be compared."
+            "Exit status: 0 without differences, 1 with differences or if a comparison failed."
         ),
         examples=(
             Example("diff payments.yaml", "what differs between the cluster and a file"),
