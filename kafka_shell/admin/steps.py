@@ -176,6 +176,6 @@ def row_failure(
         return None
     message = getattr(row, "error_message", None)
     if code == REQUEST_TIMED_OUT:
-        hint = "The change may still be applied."
+        hint = "Check whether it was applied before you retry."
         return failure(code, message, about=str(about), hint=hint, see=see)
     return failure(code, message, about=str(about), requires=requires)

@@ -95,7 +95,7 @@ def _executors(text: str) -> tuple[str, str] | None:
     if any(each in text for each in _DIED):
         return (
             f"the Python of the Spark executors does not run: {_last_line(text)}",
-            f"Set PYSPARK_PYTHON to a Python {_INSTALL} on every executor. Their logs say why.",
+            f"Set PYSPARK_PYTHON to a Python {_INSTALL} on every executor, and check their logs.",
         )
     return None
 

@@ -46,8 +46,6 @@ _ASKED = {("rollback-file", ""), ("replica", "log directory"), ("topic", "partit
 Show = Callable[[Plan, Sequence[str] | None], None]
 Verdicts = dict[Change, Failure]
 
-_NOTHING_SENT = "Only the validation timed out: nothing was sent."
-
 
 def execute(
     plan: Plan,
@@ -230,13 +228,15 @@ def _verdicts(step: Step, context: Context) -> Verdicts:
             raise
         what = name_few(change.resource for change in step.changes)
         raise ShellError(
-            f"{what}: not validated: {error.message}",
-            hint=" ".join(filter(None, (_NOTHING_SENT, error.hint))),
+            f"{what}: not validated: {error.message} (nothing was changed)",
+            hint=error.hint,
             code=error.code,
             status=error.status,
         ) from None
     return {
-        change: replace(failure, hint=_NOTHING_SENT) if failure.name in OUTCOME_UNKNOWN else failure
+        change: replace(failure, message=f"not validated: {failure.message}", hint="")
+        if failure.name in OUTCOME_UNKNOWN
+        else failure
         for change, failure in failures.items()
     }
 

@@ -54,11 +54,11 @@ def send_and_journal(
         raise _interrupted(done, resume, intent) from None
     except OtherClusterError as error:
         error.sent = True
-        error.hint = f"See what was changed before: journal {intent.id}"
+        error.hint = f"To see the changes made before, run journal {intent.id}"
         raise
     except ShellError as error:  # of the wait
         if any(item.status in ("failed", "unknown") for item in done):
-            line = f"Not all changes were applied. See: journal {intent.id}"
+            line = f"To see which changes were applied, run journal {intent.id}"
             error.hint = "\n".join(filter(None, (error.hint, line)))
         if outcome_undo_lines(done):
             error.hint = f"{error.hint}\nTo undo: undo {intent.id}".strip()

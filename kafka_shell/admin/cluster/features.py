@@ -246,7 +246,7 @@ class UpdateFeatures(FieldsStep[tuple[str, int]], frozen=True):
         about, hint, see = f"feature {name}", "", None
         known = [feature.name for feature, _ in self.now]
         if code == REQUEST_TIMED_OUT:
-            hint, see = "The change may still be applied.", Resource("feature")
+            hint, see = "Check whether it was applied before you retry.", Resource("feature")
         elif code not in (OPERATION_NOT_ATTEMPTED, *AUTHORIZATION) and name not in known:
             hint, see = did_you_mean(name, known), Resource("feature")
         elif code == INVALID_UPDATE_VERSION:

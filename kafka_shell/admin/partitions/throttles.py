@@ -451,9 +451,8 @@ class SetThrottle(Struct, BaseStep, frozen=True):
         if results.failures and not validate_only:
             change, failure = next(iter(results.failures.items()))
             error = ShellError(
-                f"{change.resource} could not be set: {failure.message}",
-                hint=failure.hint
-                or "No partition was moved. Omit the throttle to move at any rate.",
+                f"{change.resource} could not be set: {failure.message} (no partition was moved)",
+                hint=failure.hint or "Omit the throttle to move without a limit.",
                 code=failure.name,
                 see=failure.see,
             )

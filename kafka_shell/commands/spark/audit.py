@@ -33,6 +33,8 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.settings import development_profiles
 
+_APPLY_IT = "To apply a remedy anyway, run its command."
+
 
 def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRows:
     """Check clusters with the controls; with --fix, plan the remedies."""
@@ -279,8 +281,7 @@ class _RemedyPlans:
         plan = _plan_of(line, [each.resource for each in findings], self._context)
         removed = acl_removal(plan, safe=any(_risk(each) == RISKS[0] for each in findings))
         if removed.bindings and (why := self._all().refusal(removed)) is not None:
-            hint = "Not applied: run it yourself if you want it."
-            raise ShellError(why.message, hint=hint, code=why.name)
+            raise ShellError(f"not applied: {why.message}", hint=_APPLY_IT, code=why.name)
         self._agree(line, plan)
         return plan
 
@@ -291,8 +292,8 @@ class _RemedyPlans:
             after, before = self._set.get((change.resource, change.field), (change.after, ""))
             if after != change.after:
                 raise ShellError(
-                    f"{line} conflicts with {before}",
-                    hint="The remedy was not applied. Run the one that you want.",
+                    f"not applied: {line} conflicts with {before}",
+                    hint=_APPLY_IT,
                     code="contradiction",
                 )
         for change in changes:
@@ -315,8 +316,8 @@ def _plan_of(line: str, resources: list[str], context: Context) -> Plan:
         raise ShellError(f"{line} has no effect", code="no-plan")
     if others := resources_outside(plan, resources):
         raise ShellError(
-            f"the remedy of {resources[0]} would also change {others[0]}",
-            hint="Not applied: run it yourself if you want it.",
+            f"not applied: the remedy of {resources[0]} would also change {others[0]}",
+            hint=_APPLY_IT,
             code="outside-finding",
         )
     return plan
