@@ -224,8 +224,8 @@ def check_continuable(context: Context, id: str) -> None:
     for entry in newest(context.paths.journal, cluster=cluster):
         if isinstance(entry, Path):
             raise ShellError(
-                f"{entry} is not a valid journal entry, and may have continued entry {id}",
-                hint="If it is not a continuation of that entry, move the file away and retry.",
+                f"{entry} is not a valid journal entry; it may continue entry {id}",
+                hint="If it does not continue that entry, move the file and retry.",
                 code="journal",
             )
         if entry.id == id:

@@ -93,9 +93,7 @@ def _internal(words: Iterable[str], names: Iterable[str], context: Context) -> s
     found = metadata_scan.scan(context.cluster, suspects)
     internal = sorted(name for name in found.names if found.summary(name).internal)
     if internal:
-        context.note(
-            f"internal topics are not changed unless they are named: {', '.join(internal)}"
-        )
+        context.note(f"internal topics are changed only if they are named: {', '.join(internal)}")
     return set(internal)
 
 

@@ -116,7 +116,7 @@ CONNECTION = (
     Option("--adminclient-property", kinds.PROPERTY, "Client config, key=value.", many=True),
     Option("--profile", kinds.PROFILE, "Profile in config.toml."),
     Option("--address-map", kinds.ADDRESS_PAIR,
-           "Where to connect to for an advertised address, which may have a *.", many=True),
+           "Address to use for an advertised address (* is a wildcard).", many=True),
     Option("--via", kinds.VIA,
            "Proxy for all connections: socks5://HOST:PORT, http://HOST:PORT or ssh://HOST."),
 )  # fmt: skip
@@ -142,7 +142,7 @@ CHANGING = (
     Option("--verbose", kinds.FLAG, "Show the whole plan and every change, with IDs."),
     Option("--quiet", kinds.FLAG, "Print only errors.", excludes=("--verbose",)),
     Option("--dry-run", kinds.FLAG, "Show and validate the plan without applying it."),
-    Option("--yes", kinds.FLAG, "Skip the confirmation (--yes=CLUSTER if the guard is typed).",
+    Option("--yes", kinds.FLAG, "Skip the confirmation (--yes=CLUSTER with guard = typed).",
            value_optional=True),
 )  # fmt: skip
 # Declared by the commands whose tool of Kafka has it.

@@ -119,8 +119,8 @@ COMMANDS: tuple[Command, ...] = (
         description=(
             "Groups are selected as in lag; the condition must be true for all of them, and the lag"
             " of every partition must be known. <= is supported, too.\n"
-            "Also waits for brokers that cannot be reached and groups that do not exist yet, but"
-            " not for a missing permission.\n"
+            "Also waits for brokers that cannot be reached and groups that do not exist yet; a"
+            " missing permission is an error.\n"
             "Exit status: 0 when the condition is true; 1 at the --deadline, with the last value; 3"
             " if no broker responded by then. Without --deadline, it waits until Ctrl-C."
         ),
@@ -220,8 +220,8 @@ COMMANDS: tuple[Command, ...] = (
             " with acks=all, or the metadata quorum would lose its majority.\n"
             "risky: nothing fails, but a reassignment or recovery should complete first, or one"
             " in-sync replica would be left.\n"
-            "unknown: something could not be read. safe: none of these. Replicas that are not in"
-            " sync count as unavailable.\n"
+            "unknown: something could not be read; safe: none of these (replicas that are not in sync"
+            " count as unavailable).\n"
             "--plan assumes that a batch is back in sync before the next one is stopped; the"
             " active controller is in the last batch.\n"
             "Exit status: 0 if all brokers are safe, else 1."

@@ -186,7 +186,7 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("consume", "consumer", "tail", "messages", "kcat", "dump", "search", "grep"),
         description=(
-            "Prints the last 10 records (or --limit). With --from, --where, --grep or --count: the "
+            "Prints the last 10 records (or --limit); with --from, --where, --grep or --count, the "
             "records from --from (default: earliest) to --to (exclusive; default: latest).\n"
             "A time selects the first record with this timestamp or a later one; offset:N is "
             "always an offset.\n"
@@ -294,7 +294,7 @@ COMMANDS: tuple[Command, ...] = (
             MAX_BATCH_SIZE,
             Option("--compression-type", kinds.CHOICE, "Codec of the batches (default: none).",
                    choices=CODECS),
-            Option("--resume", kinds.TEXT, "Continue an interrupted copy of the journal.",
+            Option("--resume", kinds.TEXT, "Continue an interrupted copy: the ID of its journal entry.",
                    metavar="ID", excludes=("--to", "--from", "--until", "--to-offset", "--limit",
                                            *(f"--{name}" for name in SAVED))),
         ),

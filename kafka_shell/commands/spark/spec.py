@@ -116,7 +116,7 @@ COMMANDS: tuple[Command, ...] = (
             "Exit status: 0 without findings of a high severity (--fail-on); 1 with such"
             " findings, or if such a control could not be evaluated; 3 if a cluster could not be"
             " read.\n"
-            "--fix shows the safe remedies as one plan (--risk adds others). It skips remedies that"
+            "--fix shows the safe remedies as one plan (--risk adds others), and skips remedies that"
             " change another resource or remove access that is needed.\n"
             "Findings of profiles with environment = 'dev' are at most medium."
         ),
@@ -219,7 +219,7 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             Option("--snapshot", kinds.FILE, "The directory of the snapshots.", metavar="DIR"),
             Option("--top", kinds.INTEGER, "Only the N series that change most, of each kind"
-                   " (default: 20 of one kind, 5 of each).", least=1, metavar="N"),
+                   " (default: 20 for one kind, else 5).", least=1, metavar="N"),
             *SPARK_OPTIONS,
         ),
         search=("growth", "forecast", "capacity", "history", "over time"),

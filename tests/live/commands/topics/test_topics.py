@@ -56,7 +56,7 @@ def test_a_pattern_does_not_change_internal_topics(
     ):
         run = shell(f"{line} --dry-run")
         plan = run.out + run.err
-        note = plan.partition("internal topics are not changed unless they are named: ")[2]
+        note = plan.partition("internal topics are changed only if they are named: ")[2]
         for name in ("__consumer_offsets", tiered):
             assert name in note.partition("\n")[0] and f"{stem}.a" in plan, line
             assert f"topic {name}" not in plan, line
