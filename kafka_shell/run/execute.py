@@ -227,12 +227,8 @@ def _verdicts(step: Step, context: Context) -> Verdicts:
         if error.code not in OUTCOME_UNKNOWN:
             raise
         what = name_few(change.resource for change in step.changes)
-        raise ShellError(
-            f"{what}: not validated: {error.message} (nothing was changed)",
-            hint=error.hint,
-            code=error.code,
-            status=error.status,
-        ) from None
+        error.message = f"{what}: not validated: {error.message} (nothing was changed)"
+        raise
     return {
         change: replace(failure, message=f"not validated: {failure.message}", hint="")
         if failure.name in OUTCOME_UNKNOWN

@@ -149,8 +149,7 @@ COMMANDS: tuple[Command, ...] = (
         run="acls.check:check_acl",
         options=(
             Option("--principal", kinds.PRINCIPAL, "The principal: User:bob.", required=True),
-            Option("--operation", ACL_OPERATION,
-                   "The operations: Read,Write, or All for every operation.",
+            Option("--operation", ACL_OPERATION, "The operations: Read,Write, or All (every one).",
                    many=True, required=True, choices=tuple(OPERATIONS), metavar="OPERATIONS"),
             *_ONE_RESOURCE,
             Option("--host", kinds.IP,

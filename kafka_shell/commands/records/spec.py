@@ -294,7 +294,7 @@ COMMANDS: tuple[Command, ...] = (
             MAX_BATCH_SIZE,
             Option("--compression-type", kinds.CHOICE, "Codec of the batches (default: none).",
                    choices=CODECS),
-            Option("--resume", kinds.TEXT, "Continue an interrupted copy: the ID of its journal entry.",
+            Option("--resume", kinds.TEXT, "Continue an interrupted copy, by its journal ID.",
                    metavar="ID", excludes=("--to", "--from", "--until", "--to-offset", "--limit",
                                            *(f"--{name}" for name in SAVED))),
         ),

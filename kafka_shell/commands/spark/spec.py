@@ -116,8 +116,8 @@ COMMANDS: tuple[Command, ...] = (
             "Exit status: 0 without findings of a high severity (--fail-on); 1 with such"
             " findings, or if such a control could not be evaluated; 3 if a cluster could not be"
             " read.\n"
-            "--fix shows the safe remedies as one plan (--risk adds others), and skips remedies that"
-            " change another resource or remove access that is needed.\n"
+            "--fix shows the safe remedies as one plan (--risk adds others), and skips remedies"
+            " that change another resource or remove access that is needed.\n"
             "Findings of profiles with environment = 'dev' are at most medium."
         ),
         examples=(

@@ -323,7 +323,7 @@ def test_a_created_topic_of_unknown_outcome_is_deleted_if_it_exists(tmp_path: Pa
 def test_a_validation_that_timed_out_sent_nothing(tmp_path: Path, code: str) -> None:
     execution = make_recorded_execution(tmp_path)
     late = ShellError("the deadline passed", code=code, hint="Increase the deadline.")
-    with pytest.raises(ShellError, match="not validated") as refused:
+    with pytest.raises(ShellError) as refused:
         execution.run(execution.plan(execution.step("a", refuses_all=late)))
     message = "topic a: not validated: the deadline passed (nothing was changed)"
     assert (refused.value.message, refused.value.hint) == (message, "Increase the deadline.")
