@@ -149,7 +149,7 @@ def _setting(name: str, value: object, where: str) -> dict[str, Property]:
 
 def _without_password(via: object) -> object:
     """Raise UsageError if a URL has a password: others can read the command line."""
-    if via is not None and re.search(r"//[^/@]*:[^/]*@", str(via)):
+    if via is not None and re.search(r"//[^@]*:[^@]*@", str(via)):
         raise UsageError(
             "--via has a password, which other users can read on the command line",
             hint="Set via in a profile, or KAFKA_SH_VIA.",

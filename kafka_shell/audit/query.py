@@ -31,9 +31,9 @@ def select(session: Any, text: str) -> Any:
     """Return the data frame of a query of the user. Raises InvalidQuery if it would run a program.
 
     Spark's grammar has no statement but a query in a subquery, so nothing else is run. Functions
-    that run code or open files do not exist in the session (`session.withhold`), as the analysis
-    of a query already evaluates some of its functions. Programs (`TRANSFORM(...) USING 'command'`)
-    run with the query only, so its plan tells.
+    that run code or open files do not exist in sessions that this program starts
+    (`session.withhold`), as the analysis of a query already evaluates some of its functions.
+    Programs (`TRANSFORM(...) USING 'command'`) run with the query only, so its plan tells.
     """
     frame = session.sql(f"SELECT * FROM (\n{text}\n)")
     if is_remote():

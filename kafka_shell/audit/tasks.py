@@ -18,6 +18,7 @@ from kafka_shell.audit.threads import in_threads
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.units import counted, to_path
 from kafka_shell.settings import Settings
+from kafka_shell.wire.endpoint import parse_via
 from kafka_shell.wire.rounds import in_slices
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ class Target(Struct, frozen=True):
     """A cluster to collect: its address and where its credentials are.
 
     `profile` is looked up in `config_file`; `command_config` is a .properties file; `properties`
-    are client properties of the command line, without secrets.
+    are client properties of the command line, without secrets. `via` and `address_map` are those of
+    the command line and the environment; a profile has its own.
     """
 
     name: str
@@ -52,6 +54,8 @@ class Target(Struct, frozen=True):
     config_file: str = ""
     command_config: str = ""
     properties: tuple[str, ...] = ()
+    via: str = ""
+    address_map: tuple[str, ...] = ()
 
 
 class ClusterNames(Struct, frozen=True):
@@ -232,6 +236,8 @@ def open_target(target: Target) -> Cluster:
         "broker": target.bootstrap,
         "command-config": target.command_config,
         "adminclient-property": list(target.properties),
+        "via": target.via,
+        "address-map": list(target.address_map),
     }
     flags = {name: value for name, value in flags.items() if value}
     found = settings.load(flags, {}, Path(target.config_file))
@@ -375,6 +381,10 @@ def of_settings(found: Settings, environ: Mapping[str, str], config_file: Path) 
     """Return the target of these settings. Raises UsageError for a secret on the command line."""
     flags = found.flags
     file = str(flags.get("command-config") or environ.get("KAFKA_SH_COMMAND_CONFIG") or "")
+    via = str(flags.get("via") or environ.get("KAFKA_SH_VIA") or "")
+    if via and parse_via(via).password is not None:
+        raise _sent("the password of via")
+    mapped = "address-map" in flags or "KAFKA_SH_ADDRESS_MAP" in environ
     return Target(
         found.cluster_name,
         found.profile,
@@ -382,6 +392,8 @@ def of_settings(found: Settings, environ: Mapping[str, str], config_file: Path) 
         str(config_file.absolute()),
         str(to_path(file).absolute()) if file else "",
         _properties(flags.get("adminclient-property")),
+        via,
+        tuple(map("=".join, found.connection.address_map)) if mapped else (),
     )
 
 
@@ -396,6 +408,14 @@ def of_profiles(
     )
 
 
+def _sent(secret: str) -> UsageError:
+    return UsageError(
+        f"{secret} would be sent to the Spark executors",
+        hint="Put the credentials into config.toml or a --command-config file.",
+        code="secret",
+    )
+
+
 def _properties(given: object) -> tuple[str, ...]:
     from kafka_shell.wire.client_properties import KNOWN, is_secret
 
@@ -404,11 +424,7 @@ def _properties(given: object) -> tuple[str, ...]:
     for text in texts:
         key = text.partition("=")[0].strip()
         if is_secret(key):
-            raise UsageError(
-                f"{key} on the command line would be sent to the Spark executors",
-                hint="Put the credentials into config.toml or a --command-config file.",
-                code="secret",
-            )
+            raise _sent(key)
     return tuple(text for text in texts if text.partition("=")[0].strip() in KNOWN)
 
 

@@ -27,7 +27,7 @@ from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.shortcuts import CompleteStyle, PromptSession, print_formatted_text
 from prompt_toolkit.styles import DynamicStyle
 
-from kafka_shell.base.errors import Status
+from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.plans import Report
 from kafka_shell.base.processes import exiting_on
 from kafka_shell.base.structs import replace
@@ -107,6 +107,12 @@ class Session:
         threading.excepthook = self._report_thread_crash
         self._print(screen.lines(self.context.settings, terminal_size(self._stdout)[1]))
         reduce_latency()
+        via = self.context.settings.connection.via
+        if via is not None and via.scheme == "ssh":
+            from kafka_shell.wire.tunnel import SSH_S, tunnel
+
+            with suppress(ShellError):  # it may ask on the terminal, so not while the prompt does
+                tunnel(via, SSH_S)
         try:
             while not self._leaving:
                 self._print_notes()

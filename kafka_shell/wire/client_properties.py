@@ -21,6 +21,7 @@ from kafka_shell.wire.endpoint import (
     Tls,
     Via,
     is_loopback,
+    is_pem,
     parse_address_map,
     parse_addresses,
     parse_via,
@@ -405,7 +406,7 @@ def read_tls(properties: Properties) -> Tls:
 
 
 def read_via(properties: Properties) -> Via | None:
-    """The proxy of all connections. Raises ShellError with file and line."""
+    """Return the proxy of all connections. Raises ShellError with file and line."""
     return _Reader(properties)._parsed("via", parse_via)
 
 
@@ -587,6 +588,7 @@ class _Reader:
             ca_password=self._secret("ssl.truststore.password"),
             certificate_file=self._store("ssl.keystore"),
             certificate_text=self._text("ssl.keystore.certificate.chain"),
+            certificate_password=self._secret("ssl.keystore.password"),
             key_text=self._secret("ssl.keystore.key"),
             key_password=self._secret("ssl.key.password") or self._secret("ssl.keystore.password"),
             check_hostname=algorithm is None or bool(algorithm.value.strip()),
@@ -604,7 +606,7 @@ class _Reader:
         return secure[0] if secure else "TLSv1.2"
 
     def _store(self, store: str) -> str:
-        """The path of a PEM file or PKCS12 store."""
+        """Return the path of a PEM file or PKCS12 store."""
         location = self._text(f"{store}.location")
         if not location:
             return ""
@@ -614,14 +616,14 @@ class _Reader:
                 head = file.read(1 << 16)
         except OSError as error:
             what = f"{store}.location={location} cannot be read: {error.strerror}"
-            raise bad(where, what, "Expected a PEM file or a PKCS12 store.") from None
+            raise bad(where, what, "Use a PEM file or a PKCS12 store.") from None
         if head[:4] == b"\xfe\xed\xfe\xed":
             keytool = f"keytool -importkeystore -srckeystore {location} -deststoretype PKCS12"
             what = f"{location} is a JKS store, which is not supported"
             raise bad(where, what, f"Convert it: {keytool} -destkeystore {path.stem}.p12")
-        if b"-----BEGIN" not in head and head[:1] != b"\x30":
+        if not is_pem(head) and head[:1] != b"\x30":
             what = f"{location} is neither a PEM file nor a PKCS12 store"
-            raise bad(where, what, f"Set {store}.location to one.")
+            raise bad(where, what, f"Set {store}.location to a PEM file or a PKCS12 store.")
         return str(path)
 
 

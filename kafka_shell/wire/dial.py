@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.wire.endpoint import Address, Via
-from kafka_shell.wire.failures import connect_error, unknown_host, via_error
+from kafka_shell.wire.failures import connect_error, unknown_host
 from kafka_shell.wire.via import ViaError, connect
 
 _STAGGER = 0.2  # seconds before the next address is tried in parallel (RFC 8305)
@@ -150,6 +150,8 @@ class Dial:
         except Exception as error:  # the loop waits for a result
             self._found = OSError(f"{type(error).__name__}: {error}")
         finally:
+            if self._done is None and isinstance(self._found, socket.socket):  # cancelled
+                self._found.close()
             resolved.close()
 
     def _resolved(self, events: int) -> None:
@@ -158,7 +160,7 @@ class Dial:
             _prepare(self._found)
             self._end(self._found, None)
         elif isinstance(self._found, ViaError):
-            self._end(None, via_error(self._address, self._found))
+            self._end(None, self._found.error)
         elif isinstance(self._found, OSError):
             self._end(None, unknown_host(self._address, self._found))
         else:

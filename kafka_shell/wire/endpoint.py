@@ -142,7 +142,7 @@ def _bad(word: str, why: str) -> UsageError:
 
 class Via(Struct, frozen=True):
     """A proxy between this program and brokers, registries and token endpoints. `scheme` is socks5,
-    http (CONNECT), or ssh, whose port is 0 if the user's ssh_config says it."""
+    http (CONNECT), or ssh, whose port is 0 to use that of ssh_config."""
 
     scheme: str
     host: str
@@ -151,16 +151,16 @@ class Via(Struct, frozen=True):
     password: Secret | None = None
 
     def __str__(self) -> str:
-        port = f":{self.port}" if self.port else ""
-        return f"{self.scheme}://{self.host}{port}"
+        host = str(Address(self.host, self.port)) if self.port else escape(self.host)
+        return f"{self.scheme}://{host}"
 
 
 _VIA_PORTS = {"socks5": 1080, "http": 8080, "ssh": 0}
 
 
 def parse_via(text: str) -> Via:
-    """A proxy such as `socks5://user:password@proxy:1080` or `ssh://bastion`. Raises UsageError,
-    without the text, which may have a password."""
+    """Return a proxy such as `socks5://user:password@proxy:1080` or `ssh://bastion`. Raises
+    UsageError, without the text, which may have a password."""
     from urllib.parse import unquote, urlsplit
 
     try:
@@ -169,10 +169,14 @@ def parse_via(text: str) -> Via:
     except ValueError:
         parts, port = urlsplit(""), None
     host = parts.hostname or ""
-    if parts.scheme not in _VIA_PORTS or not host or host.startswith("-"):
+    unused: tuple[str, ...] = (parts.path.strip("/"), parts.query, parts.fragment)
+    if parts.scheme == "ssh":
+        unused = (*unused, parts.password or "")
+    if parts.scheme not in _VIA_PORTS or not host or host.startswith("-") or any(unused):
         raise UsageError(
             "via is not the URL of a proxy",
-            hint="Use socks5://HOST:PORT, http://HOST:PORT or ssh://HOST.",
+            hint="Use socks5://HOST:PORT, http://HOST:PORT or ssh://HOST, and %2F for / in a"
+            " password.",
             code="bad-via",
         )
     return Via(
@@ -182,6 +186,11 @@ def parse_via(text: str) -> Via:
         unquote(parts.username or ""),
         Secret(unquote(parts.password)) if parts.password else None,
     )
+
+
+def is_pem(data: bytes) -> bool:
+    """Return whether a file is PEM, not a store of Java."""
+    return b"-----BEGIN" in data
 
 
 class Tls(Struct, frozen=True):
@@ -196,6 +205,7 @@ class Tls(Struct, frozen=True):
     ca_password: Secret | None = None
     certificate_file: str = ""
     certificate_text: str = ""
+    certificate_password: Secret | None = None
     key_text: Secret | None = None
     key_password: Secret | None = None
     check_hostname: bool = True
@@ -273,7 +283,7 @@ class ConnectionConfig(Struct, frozen=True):
         return next((found for found in mapped if found is not None), address)
 
     def route(self, address: Address) -> Via | None:
-        """The proxy to an address to connect to. There is none to this machine."""
+        """Return the proxy to an address to connect to; None to this machine."""
         return None if is_loopback(address.host) else self.via
 
     @property

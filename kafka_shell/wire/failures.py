@@ -165,7 +165,15 @@ class NoBrokerError(ShellError):
 # The errors of connections.
 
 TEMPORARY = frozenset(
-    {"refused", "connect-timeout", "connection-lost", "closed-early", "no-answer", "no-broker"}
+    {
+        "refused",
+        "connect-timeout",
+        "connection-lost",
+        "closed-early",
+        "no-answer",
+        "no-broker",
+        "via",
+    }
 )
 """The codes of errors after which the same broker may be reached later."""
 
@@ -200,13 +208,6 @@ def connect_error(address: Address, error: OSError | None) -> ShellError:
     if code in (errno.ENETUNREACH, errno.EHOSTUNREACH):
         why = "no route to host"
     return unreachable(f"{address} cannot be reached: {why}", "Check the network.", "unreachable")
-
-
-def via_error(address: Address, error: OSError) -> ShellError:
-    """A proxy did not connect to the address."""
-    return unreachable(
-        f"cannot connect to {address}: {error}", "Check the proxy, and that it may connect.", "via"
-    )
 
 
 def connect_timeout(address: Address) -> ShellError:

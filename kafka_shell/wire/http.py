@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.base.text import quoted
 from kafka_shell.wire.endpoint import Address, Via, is_loopback, normalize_url
-from kafka_shell.wire.via import connect
+from kafka_shell.wire.via import ViaError, connect
 
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector, Request
@@ -63,7 +63,9 @@ def opener(context: ssl.SSLContext | None = None, via: Via | None = None) -> Ope
             return self.do_open(through(HTTPSConnection), req, context=context)
 
     if via is not None:
-        return build_opener(NoRedirect(), ProxyHandler({}), Http(), Https())
+        client: Any = build_opener(NoRedirect(), ProxyHandler({}), Http(), Https())
+        client.via = via  # instead of the proxy of the environment
+        return client  # type: ignore[no-any-return]
     https = [HTTPSHandler(context=context)] if context else []
     return build_opener(NoRedirect(), Proxies(), *https)
 
@@ -100,7 +102,7 @@ def fetch(client: OpenerDirector, request: Request, timeout: float, largest: int
     thread.join(timeout)
     found = done[0] if done else _timed_out(timeout)
     if isinstance(found, HttpFailure):
-        proxy = _proxy_of(request)
+        proxy = "" if getattr(client, "via", None) else _proxy_of(request)
         raise HttpFailure(f"{found} through the proxy {proxy}", found.status) if proxy else found
     return found
 
@@ -119,7 +121,8 @@ def _read(client: OpenerDirector, request: Request, timeout: float, largest: int
         reason = getattr(error, "reason", error)
         if isinstance(reason, TimeoutError):
             raise _timed_out(timeout) from None
-        raise HttpFailure(quoted(str(reason))) from None
+        why = str(reason) if isinstance(reason, ViaError) else quoted(str(reason))
+        raise HttpFailure(why) from None
     if len(body) > largest:
         raise HttpFailure(f"the response is larger than {largest >> 10:,} KiB")
     return body

@@ -129,10 +129,12 @@ class Pool:
             self.identity_unverified = self.identity_unverified or (
                 bool(self.expected) and not self.ready()
             )
-            if self._config.via is not None and self._config.via.scheme == "ssh":
-                from kafka_shell.wire.tunnel import tunnel
+            via = self._config.route(self._config.reachable(address))
+            if via is not None and via.scheme == "ssh":
+                from kafka_shell.wire.tunnel import SSH_S, tunnel
 
-                tunnel(self._config.via)  # it may ask, and the time to connect does not count yet
+                # It may ask, and the time to connect does not count yet.
+                tunnel(via, self.limit_time(SSH_S))
             link = Link(
                 self.loop, self._config, address, self._log_in, self._context(), self.limit_time
             )

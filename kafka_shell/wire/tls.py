@@ -13,7 +13,7 @@ from pathlib import Path
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Secret
 from kafka_shell.base.units import to_path
-from kafka_shell.wire.endpoint import Address, Tls
+from kafka_shell.wire.endpoint import Address, Tls, is_pem
 from kafka_shell.wire.failures import unreachable
 
 _HOSTNAME_MISMATCH = {62, 64}  # X509_V_ERR_HOSTNAME_MISMATCH, IP_ADDRESS_MISMATCH
@@ -50,7 +50,9 @@ def _load_ca(context: ssl.SSLContext, tls: Tls) -> None:
 
 def _load_client_certificate(context: ssl.SSLContext, tls: Tls) -> None:
     where = tls.certificate_file or "ssl.keystore.certificate.chain"
-    text = tls.certificate_text or _read(tls.certificate_file, "ssl.keystore", tls.key_password)
+    text = tls.certificate_text or _read(
+        tls.certificate_file, "ssl.keystore", tls.certificate_password
+    )
     if tls.key_text is not None:
         text = f"{tls.key_text.reveal()}\n{text}"
     text = _pem(text)
@@ -113,12 +115,12 @@ def _as_file(text: str) -> Iterator[str]:
 
 
 def _read(path: str, store: str, password: Secret | None) -> str:
-    """The PEM text of a PEM file or PKCS12 store."""
+    """Return the PEM text of a PEM file or PKCS12 store."""
     try:
         data = to_path(path).read_bytes()
     except OSError as error:
         raise _bad_file(f"{store}.location={path} cannot be read: {error.strerror}", None) from None
-    if data[:1] != b"\x30":
+    if is_pem(data):
         return data.decode("utf-8", "replace")
     try:
         from cryptography.hazmat.primitives.serialization import (
@@ -130,12 +132,12 @@ def _read(path: str, store: str, password: Secret | None) -> str:
     except ImportError:
         hint = "Run pip install 'kafka-sh[pkcs12]'."
         raise _bad_file(
-            f"{path} is a PKCS12 store: cryptography is not installed", None, hint
+            f"cannot read {path}: the Python package cryptography is not installed", None, hint
         ) from None
     try:
         found = pkcs12.load_pkcs12(data, password.reveal().encode() if password else None)
     except ValueError:
-        hint = f"Set {store}.password."
+        hint = f"Check {store}.password, or write the store with a newer keytool."
         raise _bad_file(f"{path} is damaged, or {store}.password is wrong", None, hint) from None
     certificates = [each.certificate for each in (found.cert, *found.additional_certs) if each]
     parts = [certificate.public_bytes(Encoding.PEM) for certificate in certificates]

@@ -7,12 +7,15 @@ import socket
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.text import quoted
 from kafka_shell.wire.endpoint import Address, Via, is_loopback
-
-_INSTALL = "Run pip install 'kafka-sh[proxy]'."
+from kafka_shell.wire.failures import unreachable
 
 
 class ViaError(OSError):
-    """A connection through a proxy failed. `str` is the reason, and names the proxy."""
+    """A connection through a proxy failed. `error` says why."""
+
+    def __init__(self, error: ShellError) -> None:
+        super().__init__(error.message)
+        self.error = error
 
 
 def connect(via: Via | None, address: Address, timeout: float) -> socket.socket:
@@ -21,26 +24,33 @@ def connect(via: Via | None, address: Address, timeout: float) -> socket.socket:
     if via is None or is_loopback(address.host):
         return socket.create_connection(address, timeout)
     try:
+        return _connect(via, address, timeout)
+    except ShellError as error:
+        raise ViaError(through(error, via)) from None
+
+
+def _connect(via: Via, address: Address, timeout: float) -> socket.socket:
+    try:
         from python_socks import ProxyError, ProxyType
         from python_socks.sync import Proxy
     except ImportError:
-        raise ViaError(f"python-socks is not installed. {_INSTALL}") from None
-    from kafka_shell.wire.tunnel import tunnel
-
+        message = f"cannot connect to {address}: the Python package python-socks is not installed"
+        raise unreachable(message, "Run pip install 'kafka-sh[proxy]'.", "missing-extra") from None
     kind = ProxyType.HTTP if via.scheme == "http" else ProxyType.SOCKS5
-    login = via.username or None, via.password.reveal() if via.password else None
+    if via.scheme == "ssh":
+        from kafka_shell.wire.tunnel import tunnel
+
+        proxy = Proxy(kind, *tunnel(via, timeout), rdns=True)
+    else:
+        login = via.username or None, via.password.reveal() if via.password else None
+        proxy = Proxy(kind, via.host, via.port, *login, rdns=True)
     try:
-        if via.scheme == "ssh":
-            client = Proxy(kind, *tunnel(via), rdns=True)
-        else:
-            client = Proxy(kind, via.host, via.port, *login, rdns=True)
-        connected: socket.socket = client.connect(address.host, address.port, timeout)
-    except (ProxyError, OSError, ShellError) as error:
-        if isinstance(error, TimeoutError):
-            reason = f"no response within {timeout:.1f} s"
-        else:
-            reason = quoted(str(error))
-        raise ViaError(f"{reason} (through {via})") from None
+        connected: socket.socket = proxy.connect(address.host, address.port, timeout)
+    except (ProxyError, OSError) as error:
+        slow = isinstance(error, TimeoutError)
+        reason = f"no response within {timeout:.1f} s" if slow else quoted(str(error))
+        message = f"cannot connect to {address}: {reason}"
+        raise unreachable(message, "Check the proxy and its access rules.", "via") from None
     return connected
 
 

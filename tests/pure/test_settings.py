@@ -20,7 +20,7 @@ from kafka_shell.wire.client_properties import (
     parse_jaas,
     parse_properties,
 )
-from kafka_shell.wire.endpoint import Address, parse_addresses
+from kafka_shell.wire.endpoint import Address, parse_addresses, parse_via
 from kafka_shell.wire.oauth import bearer_token
 
 JAAS = "org.apache.kafka.common.security"
@@ -245,6 +245,27 @@ def test_store_of_another_type_is_named(tmp_path: Path) -> None:
     store.write_bytes(b"MZ")
     error = wrong(flags=properties(tmp_path, text))
     assert f"{store} is neither a PEM file nor a PKCS12 store" in error.message
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("socks5://user:p%2Fw@[::1]:1", "socks5://[::1]:1"),
+        ("http://Proxy", "http://proxy:8080"),
+        ("ssh://me@bastion", "ssh://bastion"),
+        ("ssh://-oProxyCommand=x", ""),
+        ("ssh://me:secret@bastion", ""),
+        ("socks5://user:12/ss@host", ""),
+        ("https://proxy", ""),
+        ("proxy:1080", ""),
+    ],
+)
+def test_url_of_a_proxy(url: str, shown: str) -> None:
+    if shown:
+        assert str(parse_via(url)) == shown
+        return
+    with pytest.raises(UsageError, match="via is not the URL of a proxy"):
+        parse_via(url)
 
 
 def test_a_store_that_is_not_used_is_not_read(tmp_path: Path) -> None:

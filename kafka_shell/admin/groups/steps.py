@@ -159,8 +159,9 @@ class OffsetsStep(Struct, BaseStep, frozen=True):
             responses = cluster.send_all(calls)
         except ShellError as error:
             return [failure_of_rest(error, received=not first)] * len(groups)
-        if first and all(isinstance(each, Failure) and each.code is None for each in responses):
-            raise as_error(responses[0])
+        why = responses[0]
+        if first and isinstance(why, Failure) and why.code is None and set(responses) == {why}:
+            raise as_error(why)
         return responses
 
 

@@ -47,7 +47,7 @@ def _check(context: Context, probe_timeout: int | None = None) -> Health:
 
 
 _WAIT_POLL_S = 1.5
-_MAY_PASS = TEMPORARY | {"unknown-host", "unreachable", "deadline"}
+_MAY_PASS = TEMPORARY | {"unknown-host", "unreachable", "deadline", "ssh"}
 
 
 def wait_until(invocation: Invocation, context: Context) -> str:

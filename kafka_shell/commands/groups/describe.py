@@ -75,7 +75,8 @@ def _described(invocation: Invocation, context: Context) -> tuple[Results[GroupK
     found = describe_listed(context.cluster, listed, offsets=not invocation["members"])
     at = time.monotonic()
     if not invocation["members"]:
-        found = with_time_lag(context.cluster, found)
+        known = None if context.previous is None else context.previous.setdefault("time-lag", {})
+        found = with_time_lag(context.cluster, found, known)
         found = Results(found.values, without_hidden_times(found.failures, context))
     return found, at
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from kafka_shell import connection_options, settings
@@ -66,12 +67,14 @@ def _address_map(context: Context, deadline_ms: int | None) -> str:
     cluster, config = context.cluster, context.settings.connection
     with cluster.within(deadline_ms / 1000 if deadline_ms else None, given=True):
         brokers = cluster.brokers()
-    lines = [f'bootstrap = "{",".join(map(str, config.bootstrap))}"', "address-map = ["]
+    lines = [f"bootstrap = {json.dumps(','.join(map(str, config.bootstrap)))}"]
+    lines += [] if config.via is None else [f'via = "{config.via}"']
+    lines.append("address-map = [")
     for broker in brokers:
         address = Address(broker.host, broker.port)
         target = config.reachable(address)
         reached = "HOST:PORT" if target == address else str(target)
-        lines.append(f'  "{address}={reached}",  # broker {broker.id}')
+        lines.append(f"  {json.dumps(f'{address}={reached}')},  # broker {broker.id}")
     return "\n".join([*lines, "]"])
 
 

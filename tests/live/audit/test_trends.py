@@ -129,7 +129,7 @@ def test_what_was_not_read_completely_is_left_out(
     partly = tables.altered(STATUS, status + failed)
     partly = partly.altered("partitions", tables.rows("partitions")[:3])
     _write(engine, partly, str(state), 2)
-    lost = f"table partitions of c in snapshot {_id(2)}: not-read: timed out"
+    lost = f"table partitions of c in snapshot {_id(2)}: timed out"
     run = shell(f"spark trend partitions --snapshot {state} --output json")
     assert run.status == 1 and lost in run.err, str(run)
     one, failure = run.json
@@ -142,7 +142,7 @@ def test_what_was_not_read_completely_is_left_out(
         _write(engine, tables.altered(STATUS, nothing), str(state), day)
     run = shell(f"spark trend --snapshot {state} --output json")
     assert run.status == 1 and lost in run.err
-    assert "c in 2 snapshots: not-read: no answer" in run.err
+    assert "c in 2 snapshots: no answer" in run.err
     assert {each["what"]: each["snapshots"] for each in run.json if "what" in each} == {
         "topics": 3, "partitions": 2, "lag": 3, "disks": 3,
     }  # fmt: skip

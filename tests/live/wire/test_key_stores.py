@@ -80,6 +80,13 @@ def test_wrong_password_names_the_store(stores: dict[str, str], tmp_path: Path, 
     assert f"{stores[f'{store}.location']} is damaged, or {store}.password is wrong" in run.stderr
 
 
+def test_password_of_the_key_is_not_that_of_the_store(
+    stores: dict[str, str], tmp_path: Path
+) -> None:
+    run = whoami(tmp_path, stores | {"ssl.key.password": "of the key in PEM"})
+    assert run.status == 0, str(run)
+
+
 def test_jks_store_says_how_to_convert_it(stores: dict[str, str], tmp_path: Path) -> None:
     jks = tmp_path / "old.jks"
     keytool("-importkeystore", "-srckeystore", stores["ssl.truststore.location"],

@@ -68,7 +68,8 @@ def test_proxy_that_is_down_is_not_used_for_this_machine(sandbox: Sandbox, tmp_p
     via = f"socks5://127.0.0.1:{free_port()}"
     run = away(tmp_path, sandbox, via)("topics")
     assert run.status == 3 and f"(through {via})" in run.stderr, str(run)
-    Program(tmp_path, sandbox.bootstrap, {"KAFKA_SH_VIA": via}).ok("topics")
+    for way in (via, "ssh://bastion.invalid"):
+        Program(tmp_path, sandbox.bootstrap, {"KAFKA_SH_VIA": way}).ok("topics")
 
 
 def test_tls_verifies_the_broker_behind_the_proxy(
@@ -100,6 +101,12 @@ def test_profile_names_the_proxy(port: int, sandbox: Sandbox, tmp_path: Path) ->
     kafka.ok("--profile", "far", "topics")
     shown = kafka("--profile", "far", "config")
     assert "pass:word" not in shown.stdout + shown.stderr
+
+
+def test_proxy_that_is_down_is_waited_for(sandbox: Sandbox, tmp_path: Path) -> None:
+    via = f"socks5://127.0.0.1:{free_port()}"
+    run = away(tmp_path, sandbox, via)("wait-until", "healthy", "--deadline", "2s")
+    assert run.status == 3 and "deadline exceeded" in run.stderr, str(run)
 
 
 def test_password_is_rejected_on_the_command_line(tmp_path: Path) -> None:
