@@ -142,11 +142,11 @@ def say(facts: Facts) -> Advice:
     for (verb, key, loss), group in groups.items():
         whose = owners(config.change.resource for config in group)
         told.setdefault((verb, whose, _where(group[0], facts.topics)), []).append((key, loss.what))
-    warnings = tuple(
-        f"{verb} {' and '.join(keys)}{whose} deletes {' and '.join(dict.fromkeys(deleted))}{where}"
-        for (verb, whose, where), pairs in told.items()
-        for keys, deleted in [zip(*pairs, strict=True)]
-    )
+    warnings: tuple[str, ...] = ()
+    for (verb, whose, where), pairs in told.items():
+        keys = " and ".join(key for key, _ in pairs)
+        deleted = " and ".join(dict.fromkeys(loss for _, loss in pairs))
+        warnings += (f"{verb} {keys}{whose} deletes {deleted}{where}",)
     what = list(dict.fromkeys(loss.what for *_, loss in groups))
     stakes = f"deletes {some(what, 2)}"
     if facts.records is None:

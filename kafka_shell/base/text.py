@@ -4,7 +4,8 @@ of secrets."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
 # Parts of texts: the beginning of a long one, and what several begin with.
@@ -105,6 +106,12 @@ def join(words: Iterable[str]) -> str:
 def with_option(option: str, value: str) -> str:
     """`--group orders`, or `--group=--yes` if the value would be parsed as an option."""
     return f"{option}{'=' if value.startswith('-') else ' '}{quote(value)}"
+
+
+def entity_parts(entity: str) -> Iterator[tuple[str, str | None]]:
+    """The types and names of `user alice client-id-default`; None for a default."""
+    words = iter(shlex.split(entity))
+    return ((kind, None if kind.endswith("-default") else next(words)) for kind in words)
 
 
 def positional(option: str, value: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from msgspec import Struct
 from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.base.inverse import inverse
 from kafka_shell.base.plans import Advice, Change, Plan, Resource, merge_plans
-from kafka_shell.base.text import literal, positional, with_option
+from kafka_shell.base.text import entity_parts, literal, positional, with_option
 from kafka_shell.base.units import format_number
 from kafka_shell.commands import function
 from kafka_shell.output.resource_kinds import kind_of
@@ -158,12 +157,6 @@ def _entity_options(resource: Resource) -> list[str]:
         f"--{kind}" if name is None else with_option(f"--{kind}", name)
         for kind, name in entity_parts(str(resource))
     ]
-
-
-def entity_parts(entity: str) -> Iterator[tuple[str, str | None]]:
-    """The types and names of `user alice client-id-default`; None for a default."""
-    words = iter(shlex.split(entity))
-    return ((kind, None if kind.endswith("-default") else next(words)) for kind in words)
 
 
 def _quota_line(resource: Resource, changes: Changes) -> str:

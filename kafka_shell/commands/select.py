@@ -50,7 +50,7 @@ def topics_and_scan(
 
 
 def among(
-    invocation: Invocation, name: str, existing: Sequence[str], noun: str = "topic"
+    invocation: Invocation, name: str, existing: Sequence[str], kind: str = "topic"
 ) -> list[str]:
     """The selected names, and those that do not exist; all without words. A pattern that matches
     nothing raises ShellError."""
@@ -58,7 +58,7 @@ def among(
     if not words:
         return list(existing)
     chosen = select(words, existing)
-    _refuse_unmatched(invocation, name, chosen.unmatched, noun)
+    _refuse_unmatched(invocation, name, chosen.unmatched, kind)
     return list(dict.fromkeys([*chosen.names, *(word for _, word in chosen.unmatched)]))
 
 
@@ -152,14 +152,13 @@ def _refuse_too_long(items: Sequence[str], span: tuple[int, int] | None) -> None
 
 
 def _refuse_unmatched(
-    invocation: Invocation, name: str, unmatched: Sequence[tuple[int, str]], noun: str = "topic"
+    invocation: Invocation, name: str, unmatched: Sequence[tuple[int, str]], kind: str = "topic"
 ) -> None:
     for index, word in unmatched:
         if is_pattern(word):
-            kind = next(kind for kind in KINDS.values() if noun in (kind.name, kind.term))
             raise ShellError(
-                f"no {noun} matches '{word}'",
-                hint=hint_of_quotes(word) or f"Run {kind.all} to see the names.",
+                f"no {KINDS[kind].term or kind} matches '{word}'",
+                hint=hint_of_quotes(word) or f"Run {KINDS[kind].all} to see the names.",
                 code="no-match",
                 span=invocation.span(name, index),
             )

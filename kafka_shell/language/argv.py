@@ -34,7 +34,7 @@ from kafka_shell.language.scan import (
     scan,
 )
 from kafka_shell.language.tokens import Word, words_of
-from kafka_shell.language.usage import metavar
+from kafka_shell.language.usage import value_hint
 
 # A line of another tool: its options are its own, though some are spelled as commands here.
 PASTED = re.compile(
@@ -191,11 +191,8 @@ def _wrong(problem: WordProblem, option: Option) -> UsageError:
         return UsageError(
             f"{problem.name} does not take a value", hint=f"Use {problem.name} without a value."
         )
-    return UsageError(
-        f"{problem.name} requires a value",
-        hint=f"Use {problem.name} {metavar(option)}.",
-        code=problem.code,
-    )
+    hint = value_hint(problem.name, option)
+    return UsageError(f"{problem.name} requires a value", hint=hint, code=problem.code)
 
 
 def _unknown_option(word: str, registry: Registry) -> UsageError:

@@ -32,7 +32,7 @@ from kafka_shell.language.scan import (
     scan,
 )
 from kafka_shell.language.tokens import TYPOGRAPHIC_DASHES, Line, Span, Word
-from kafka_shell.language.usage import usage
+from kafka_shell.language.usage import usage, value_hint
 
 # Errors that the usage explains. Of a wrong value, help says more.
 _WITH_USAGE = ("unknown-option", "missing", "missing-value")
@@ -258,6 +258,7 @@ def _explain(
         message = f"{name} does not take a value"
     elif problem.code == "missing-value":
         message = f"{name} requires a value"
+        hint = value_hint(name, scope.both(name)[0].parameter)
     elif problem.code == "typographic-dash":
         message = f"'{short(word.text)}' starts with a typographic dash"
         dashes = "--" + word.text.lstrip("".join(TYPOGRAPHIC_DASHES))

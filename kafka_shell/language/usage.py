@@ -95,5 +95,13 @@ def metavar(option: Option) -> str:
     return option.kind.metavar
 
 
+def value_hint(spelling: str, parameter: Parameter) -> str:
+    """Return the hint for an option without its value: the choices, or the placeholder."""
+    if parameter.choices:
+        return f"Use one of: {', '.join(parameter.choices)}."
+    shown = metavar(parameter) if isinstance(parameter, Option) else parameter.name.upper()
+    return f"Use {spelling} {shown}."
+
+
 def _one_of(choices: Sequence[str]) -> str:
     return "{" + ",".join(choices) + "}"

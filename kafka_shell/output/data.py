@@ -8,7 +8,7 @@
 - Results whose values are sequences (the configs of many resources) are one flat array.
 - A change is `{"resource", "verb", "field", "before", "after", "status", "error", "message"}`
   with raw values. An Outcome is `{"changes", "undo", "warnings", "dry_run"}`. Its changes include
-  those refused while planning (status `rejected`) and those already in place (`unchanged`). The
+  those rejected while planning (status `rejected`) and those already in place (`unchanged`). The
   figures of a plan (broker load before and after a reassignment) are in `figures`, what could not
   be read for it in `not_checked`, the IDs of the journal entries that it undoes in `undoes`.
 """

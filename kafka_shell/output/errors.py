@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kafka_shell.base.errors import ShellError
@@ -18,12 +18,13 @@ from kafka_shell.output.text import ELLIPSIS, Role, Text, cut, hang, text, width
 MARGIN = "  "
 _KINDS = ("topic", "partition", "group", "broker", "user")
 _ALIKE = 3  # more failures of resources than this, with the same error and hint, are combined
+Place = Callable[[], str]  # what precedes an error: `file:line: ` in a script
 DEFAULT_WIDTH = 100  # cells of the source line if the width is unknown
 
 
 def draw_error(error: ShellError, stream: StyledStream, *, line: str = "") -> None:
     """Print an error. `line` is what the span points into."""
-    stream.lines(error_lines(error, stream.width, line=line))
+    stream.lines(error_lines(error, stream.width, line=line, place=stream.place))
 
 
 def draw_note(message: str, stream: StyledStream, *, label: str = "warning") -> None:
@@ -32,9 +33,11 @@ def draw_note(message: str, stream: StyledStream, *, label: str = "warning") -> 
     stream.lines(_labeled(text(f"{label}: ", role), message, stream.width))
 
 
-def error_lines(error: ShellError, room: int | None = None, *, line: str = "") -> Iterator[Text]:
+def error_lines(
+    error: ShellError, room: int | None = None, *, line: str = "", place: Place = str
+) -> Iterator[Text]:
     """`error: message`, the source line with the word marked, `hint:`, `usage:`."""
-    yield from _labeled(text("error: ", "error"), masked(_short(error.message)), room)
+    yield from _labeled(error_label(place), masked(_short(error.message)), room)
     source = masked(getattr(error, "text", "") or line)
     if error.span is not None and source:
         yield from pointed(source, error.span, room)
@@ -44,14 +47,19 @@ def error_lines(error: ShellError, room: int | None = None, *, line: str = "") -
         yield from _usage(usage, room)
 
 
-def failure_lines(failure: Failure, about: object, room: int | None = None) -> Iterator[Text]:
+def error_label(place: Place) -> Text:
+    """`error: `, in a script after the place of the line."""
+    return text(place()) + text("error: ", "error")
+
+
+def failure_lines(label: Text, failure: Failure, about: object, room: int | None) -> Iterator[Text]:
     """`error: orders: UNKNOWN_TOPIC_OR_PARTITION: ...` and its hint.
 
     The subject is left out if the message already names it.
     """
     name = str(about) if getattr(about, "name", about) else _side(about)[1]
     subject = f"{name}: " if name and not mentions(failure.message, name) else ""
-    yield from _labeled(text("error: ", "error"), subject + str(failure), room)
+    yield from _labeled(label, subject + str(failure), room)
     yield from _hint(failure.hint, see_line(failure), room)
 
 
@@ -61,16 +69,17 @@ def grouped_failure_lines(
     *,
     most: int | None = None,
     listed: str = "",
+    place: Place = str,
 ) -> Iterator[Text]:
     """The failure of each resource. Of many that are alike the first, and the names of the rest, at
     most so many (`listed` says where all are); a hint that several have in a row once."""
-    label = text("error: ", "error")
+    label = error_label(place) if failures else Text()
     shown, more = combine_alike(failures.items(), most)
     for about, failure, same in shown:
         side, resource = _side(about)
         if side:
             failure = replace(failure, message=failure.message.removeprefix(f"{resource}: "))
-        yield from failure_lines(failure, about, room)
+        yield from failure_lines(label, failure, about, room)
         yield from same_lines(label, same, room, most=most, listed=listed)
     yield from more_lines(label, more, room, listed)
 

@@ -15,7 +15,9 @@ from kafka_shell.base.text import common_prefix, is_printable
 from kafka_shell.base.units import counted, shorten_command, some
 from kafka_shell.output.columns import columns_of
 from kafka_shell.output.errors import (
+    Place,
     combine_alike,
+    error_label,
     failure_lines,
     grouped_failure_lines,
     more_lines,
@@ -175,6 +177,7 @@ def plan_lines(
     *,
     limit: int | None = None,
     room: int | None = None,
+    place: Place = str,
     refused: bool = True,
     verbose: bool = False,
 ) -> Iterator[Text]:
@@ -187,7 +190,7 @@ def plan_lines(
         yield from hang(line, room, 6)
     yield from figure_lines(plan, renderers, room)
     if refused:
-        yield from refused_lines(plan, room)
+        yield from refused_lines(plan, room, place)
     yield from remark_lines(plan, room)
     if total := closing(plan):
         yield from hang(text(total, "heading"), room, 2)
@@ -265,10 +268,10 @@ def lost_by(changes: Iterable[Change]) -> str:
     return "; ".join(dict.fromkeys(change.lost for change in changes if change.lost))
 
 
-def refused_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
+def refused_lines(plan: Plan, room: int | None = None, place: Place = str) -> Iterator[Text]:
     """The failures found while planning, those that are alike together."""
     yield from grouped_failure_lines(
-        plan.refused.failures, room, most=MANY, listed=full_list("--dry-run")
+        plan.refused.failures, room, most=MANY, listed=full_list("--dry-run"), place=place
     )
 
 
@@ -475,7 +478,7 @@ def draw_problems(outcome: Outcome, stream: StyledStream) -> None:
     the plan, which rows do not have."""
     if outcome.dry_run:
         stream.lines(remark_lines(outcome.plan, stream.width))
-    stream.lines(problem_lines(outcome, stream.width))
+    stream.lines(problem_lines(outcome, stream.width, stream.place))
     stream.lines(next_lines(outcome))
     if outcome.dry_run:
         stream.line(verdict_of(outcome))
@@ -581,10 +584,10 @@ def _records_line(changes: Sequence[Change]) -> Text:
     return line + f": {word} {', '.join(offsets)}"
 
 
-def problem_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
+def problem_lines(outcome: Outcome, room: int | None = None, place: Place = str) -> Iterator[Text]:
     """The failed, unknown and skipped changes with their reasons; then the counts."""
     if outcome.dry_run:
-        yield from refused_lines(outcome.plan, room)
+        yield from refused_lines(outcome.plan, room, place)
     alike: dict[tuple[str, Resource, str], list[ChangeResult]] = {}
     for item in outcome.changes:  # a request alters all fields of a resource or none
         if item.status not in ("done", "planned") and not (
@@ -596,40 +599,40 @@ def problem_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
     for items in alike.values():
         similar.setdefault((items[0].status, _fields(items)), []).append(items)
     for resources in similar.values():
-        yield from _problems(resources, outcome.entry, room)
+        yield from _problems(resources, outcome.entry, room, place)
     if outcome.aborted:
-        yield from _nothing_sent(outcome, room)
+        yield from _nothing_sent(outcome, room, place)
         return
     line = _counts(outcome)
     if line and not outcome.dry_run:
         yield text(line, "heading")
 
 
-def _nothing_sent(outcome: Outcome, room: int | None) -> Iterator[Text]:
+def _nothing_sent(outcome: Outcome, room: int | None, place: Place) -> Iterator[Text]:
     invalid = {resource.name for resource in outcome.plan.refused.failures}
     invalid |= {item.change.resource.name for item in outcome.changes if item.status == "failed"}
     items = invalid | {item.change.resource.name for item in outcome.changes}
     are = "is" if len(invalid) == 1 else "are"
     message = f"nothing was changed: {len(invalid):,} of {len(items):,} items {are} invalid"
-    yield from hang(text("error: ", "error") + text(message), room, 2)
+    yield from hang(error_label(place) + text(message), room, 2)
     hint = "Fix or omit the invalid items: this command is all-or-nothing."
     yield from hang(text("hint: ", "hint") + text(hint), room, 2)
 
 
 def _problems(
-    resources: Sequence[Sequence[ChangeResult]], entry: str, room: int | None
+    resources: Sequence[Sequence[ChangeResult]], entry: str, room: int | None, place: Place
 ) -> Iterator[Text]:
     """The changes of each resource, all with the same status and fields; of many with the same
     reason the first, and the names of the rest."""
     status, listed = resources[0][0].status, full_list(f"journal {entry}" if entry else "--dry-run")
-    label = text("error: ", "error") if status == "failed" else _label(status)
+    label = error_label(place) if status == "failed" else _label(status)
     reasons = [(items[0].change.resource, items[0].failure or _UNKNOWN) for items in resources]
     changes = {
         (about, str(why)): items for (about, why), items in zip(reasons, resources, strict=True)
     }
     shown, more = combine_alike(reasons, MANY)
     for about, reason, same in shown:
-        yield from _problem(changes[about, str(reason)], reason, room)
+        yield from _problem(label, changes[about, str(reason)], reason, room)
         yield from same_lines(label, same, room, most=MANY, listed=listed)
     yield from more_lines(label, more, room, listed)
 
@@ -642,7 +645,9 @@ def _label(status: str) -> Text:
     return text(f"{_LABELS[status]}: ", "warning")
 
 
-def _problem(items: Sequence[ChangeResult], reason: Failure, room: int | None) -> Iterator[Text]:
+def _problem(
+    label: Text, items: Sequence[ChangeResult], reason: Failure, room: int | None
+) -> Iterator[Text]:
     """Fields of one resource with the same result."""
     item, failure = items[0], items[0].failure
     fields = _fields(items)
@@ -651,12 +656,11 @@ def _problem(items: Sequence[ChangeResult], reason: Failure, room: int | None) -
         mentioned = mentions(reason.message, str(item.change.resource))
         parts = parts[1:] if mentioned else parts
         about = " ".join(part for part in parts if not mentions(reason.message, part))
-        yield from failure_lines(reason, about, room)
+        yield from failure_lines(label, reason, about, room)
         return
     reason_text = f" ({failure.message or failure.name})" if failure else ""
     yield from hang(
-        _label(item.status)
-        + text(f"{' '.join(parts)}: {_EXPLANATIONS.get(item.status, '')}{reason_text}"),
+        label + text(f"{' '.join(parts)}: {_EXPLANATIONS.get(item.status, '')}{reason_text}"),
         room,
         2,
     )

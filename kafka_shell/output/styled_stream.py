@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from kafka_shell.base.text import escape, is_printable, printable
 from kafka_shell.output.terminal import draw, terminal_size
-from kafka_shell.output.text import ELLIPSIS, LANGUAGES, Role, Text, rstrip, text
+from kafka_shell.output.text import ELLIPSIS, LANGUAGES, Role, Text, rstrip
 
 if TYPE_CHECKING:
     from kafka_shell.output.theme import Depth, Theme
@@ -89,13 +89,9 @@ class StyledStream:
 
     def lines(self, lines: Iterable[Text]) -> None:
         """Lines, written at once; very many in parts, so that the first are shown meanwhile."""
-        left = map(self._placed, lines)
+        left = iter(lines)
         while part := "".join(self.styled(rstrip(line)) + "\n" for line in islice(left, _AT_ONCE)):
             self.draw(part)
-
-    def _placed(self, line: Text) -> Text:
-        is_error = line.parts[:1] == (("error", "error: "),)
-        return text(self.place()) + line if is_error else line
 
     def words(self, words: Sequence[str]) -> None:
         """Plain words, one per line; fast for hundreds of thousands."""

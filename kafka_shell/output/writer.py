@@ -84,7 +84,9 @@ class Writer:
             from kafka_shell.output.errors import grouped_failure_lines
 
             self._text(value.text, value.language)
-            self.err.lines(grouped_failure_lines(value.failures, self.err.width))
+            self.err.lines(
+                grouped_failure_lines(value.failures, self.err.width, place=self.err.place)
+            )
         elif isinstance(value, StreamedOutput):
             self._pieces(value)
         elif isinstance(value, str):
@@ -157,7 +159,7 @@ class Writer:
         short = stream is None or stream.terminal
         stream = stream or self.err
         if undo is None and not self.verbose:
-            stream.lines(outcomes.refused_lines(plan, stream.width))
+            stream.lines(outcomes.refused_lines(plan, stream.width, stream.place))
             if not self.quiet:
                 stream.lines(text(about, "heading") for about in plan.advice.about)
                 stream.lines(outcomes.unchanged_lines(plan.unchanged))
@@ -167,7 +169,7 @@ class Writer:
         stream.lines(
             outcomes.plan_lines(
                 plan, undo or (), self.renderers, limit=limit, room=stream.width,
-                verbose=self.verbose,
+                place=stream.place, verbose=self.verbose,
             )
         )  # fmt: skip
 
@@ -189,14 +191,14 @@ class Writer:
                     room=stream.width, refused=False, verbose=self.verbose,
                 )
             )  # fmt: skip
-            self.err.lines(outcomes.problem_lines(outcome, self.err.width))
+            self.err.lines(outcomes.problem_lines(outcome, self.err.width, self.err.place))
             planned = (item.change for item in outcome.changes if item.status == "planned")
             stream.lines(outcomes.undo_lines(outcome.undo, outcomes.lost_by(planned)))
             self.err.line(outcomes.verdict_of(outcome))
             return
         if not self.quiet:
             self.out.lines(outcomes.done_lines(outcome, verbose=self.verbose))
-        self.err.lines(outcomes.problem_lines(outcome, self.err.width))
+        self.err.lines(outcomes.problem_lines(outcome, self.err.width, self.err.place))
         if not outcome.undo_shown and not self.quiet and not self.in_script:
             self.err.lines(outcomes.undo_of_outcome(outcome))
         if not self.quiet or outcome.plan.bookkeeping.made():
@@ -220,7 +222,9 @@ class Writer:
             "" if isinstance(results, StreamedOutput) else "for the full list, use --output json"
         )
         self.err.lines(
-            grouped_failure_lines(results.failures, self.err.width, most=NAMED, listed=listed)
+            grouped_failure_lines(
+                results.failures, self.err.width, most=NAMED, listed=listed, place=self.err.place
+            )
         )
 
     def _opened(self, parts: Parts[Any, Any]) -> Iterator[object]:

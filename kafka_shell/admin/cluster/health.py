@@ -423,7 +423,8 @@ def _invisible(
 
 def _groups(cluster: Cluster, given: CheckInput) -> Found:
     """Groups whose members do not consume. How long this has been so is unknown."""
-    listed = groups.list_groups(cluster, (*REBALANCING_STATES, *NOT_READY_STATES))
+    problems = (*REBALANCING_STATES, *NOT_READY_STATES)
+    listed = groups.list_groups(cluster, problems if given.kept is None else ())
     for severity, states, what in (
         (Severity.WARNING, NOT_READY_STATES, "waiting for topics that do not exist"),
         (Severity.NOTE, REBALANCING_STATES, "rebalancing"),
@@ -432,12 +433,12 @@ def _groups(cluster: Cluster, given: CheckInput) -> Found:
             yield finding_about(severity, "groups", f"{counted(len(names), 'group')} {what}", names)
     yield from _partly(_GROUPS, listed.failures)
     if given.kept is not None:
-        yield from _stuck(cluster, given.kept)
+        active = [group.name for group in listed if groups.is_active(group)]
+        yield from _stuck(cluster, given.kept, active)
 
 
-def _stuck(cluster: Cluster, kept: deque[Sample]) -> Found:
-    """Partitions in which groups with members are stuck, since an earlier run of this check."""
-    active = [each.name for each in groups.list_groups(cluster) if groups.is_active(each)]
+def _stuck(cluster: Cluster, kept: deque[Sample], active: Sequence[str]) -> Found:
+    """Partitions in which active groups are stuck, since an earlier run of this check."""
     sample = sample_groups(cluster, active)
     before = sample_before(kept, sample, GROUP_WINDOW_S)
     stuck = stuck_partitions(before, sample)

@@ -36,6 +36,7 @@ from kafka_shell.admin.configs.read import (
     inherited,
     known_of,
     target_of,
+    weaker,
     why_not,
     with_retention,
 )
@@ -123,9 +124,9 @@ def _after(
 
 def _inherited_note(entry: ConfigEntry | None) -> str:
     """A note with the value that is inherited after the deletion, if synonyms are known."""
-    if entry is None or (value := inherited(entry)) is None:
+    below = entry and weaker(entry)
+    if entry is None or below is None or (value := inherited(entry)) is None:
         return "inherits the default"
-    below = next(s for s in entry.synonyms if s.source is not entry.source)
     key = "" if below.name == entry.name else f" from {below.name}={below.value}"
     value = format_config_value(entry.name, entry.type, value)
     return f"inherits {value}{key}, {below.source.words}"

@@ -465,13 +465,18 @@ def _of_subscription(
     return known
 
 
+def weaker(entry: ConfigEntry) -> ConfigSynonym | None:
+    """The synonym that is effective without the resource's own value; None if unknown."""
+    return next((s for s in entry.synonyms if s.source is not entry.source), None)
+
+
 def inherited(entry: ConfigEntry) -> str | None:
     """The value without the resource's own one, in the key's unit; None if unknown (without
     synonyms)."""
-    weaker = next((s for s in entry.synonyms if s.source is not entry.source), None)
-    if weaker is None or weaker.value is None:
+    below = weaker(entry)
+    if below is None or below.value is None:
         return None
-    return convert_unit(weaker.value, weaker.name, entry.name)
+    return convert_unit(below.value, below.name, entry.name)
 
 
 def with_retention(

@@ -180,7 +180,7 @@ def _is_login(cluster: Cluster, user: str, mechanism: ScramMechanism) -> bool:
 def _own_login(user: str, mechanism: ScramMechanism) -> Failure:
     return Failure(
         "own-login",
-        f"the {mechanism.label} credential of user {user} is the one of this connection",
+        f"this connection is authenticated with the {mechanism.label} credential of user {user}",
         hint="Authenticate as another user to delete it.",
     )
 

@@ -22,9 +22,8 @@ from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.plans import Advice, Change, Plan, merge_plans
 from kafka_shell.base.results import Rows, with_failures
-from kafka_shell.base.text import with_option
+from kafka_shell.base.text import entity_parts, with_option
 from kafka_shell.base.units import parse_config_value
-from kafka_shell.commands.changes import entity_parts
 from kafka_shell.commands.client_configs.spec import SUPPORTED
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation

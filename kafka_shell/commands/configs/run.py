@@ -103,8 +103,7 @@ def _subscriptions(invocation: Invocation, cluster: Cluster) -> Sequence[str]:
         return list(dict.fromkeys(items))
 
     existing = configs.list_resources(cluster, ResourceType.CLIENT_METRICS)
-    what = "client metrics subscription"
-    return select.among(invocation, "client-metrics", existing, what)
+    return select.among(invocation, "client-metrics", existing, "client-metrics")
 
 
 def _as_words(invocation: Invocation, name: str) -> Invocation:

@@ -29,8 +29,8 @@ from kafka_shell.base.errors import (
     pointing_at,
 )
 from kafka_shell.base.plans import Change, Plan
+from kafka_shell.base.text import entity_parts
 from kafka_shell.base.units import parse_quota
-from kafka_shell.commands.changes import entity_parts
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.tokens import Span

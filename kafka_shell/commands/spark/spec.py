@@ -110,14 +110,14 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("check", "controls", "compliance", "findings", "lint"),
         description=(
-            "The state of the clusters is collected as tables; each control is a query over them,"
-            " and those with the tag opinion are evaluated only if they are selected.\n"
+            "The state of the clusters is collected as tables, and each control is a query over"
+            " them; controls with the tag opinion are evaluated only if selected.\n"
             "Add your own controls as .sql files in the directory controls next to config.toml.\n"
             "Exit status: 0 without findings of a high severity (--fail-on); 1 with such"
             " findings, or if such a control could not be evaluated; 3 if a cluster could not be"
             " read.\n"
-            "--fix shows the safe remedies as one plan (--risk adds others), and skips remedies"
-            " that change another resource or remove access that is needed.\n"
+            "--fix shows the safe remedies as one plan (--risk adds others); it rejects"
+            " remedies that change another resource or remove access that is needed.\n"
             "Findings of profiles with environment = 'dev' are at most medium."
         ),
         examples=(

@@ -28,7 +28,7 @@ def chosen_kinds(invocation: Invocation) -> list[str]:
     """The kinds of --only, or all, as in a file."""
     chosen: list[str] = []
     if any(not text.strip(", ") for text in invocation["only"]):
-        raise UsageError("--only must not be empty", span=invocation.span("only"))  # fmt: skip
+        raise UsageError("--only must not be empty", span=invocation.span("only"))
     for index, text in enumerate(invocation["only"]):
         for word in filter(None, text.split(",")):
             if word.replace("_", "-") not in KIND_NAMES:

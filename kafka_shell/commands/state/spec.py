@@ -73,8 +73,8 @@ COMMANDS: tuple[Command, ...] = (
         options=(_ONLY,),
         search=("drift", "compare", "state"),
         description=(
-            "A profile name selects that cluster, - is standard input, any other argument is a"
-            " file; write ./NAME if it is both.\n"
+            "The argument is a profile, a file, or - for standard input; for a file with the name"
+            " of a profile, use ./NAME.\n"
             "With one argument, the differences are what apply --prune would change on this"
             " cluster.\n"
             "Resources that exist only on the cluster are differences if they are in the scope of"

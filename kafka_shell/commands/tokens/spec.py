@@ -10,7 +10,7 @@ _TOKEN = Argument("token", kinds.TOKEN, "Token IDs, as listed by describe-tokens
                   required=False)  # fmt: skip
 _HMAC = Option("--hmac", kinds.SECRET, "The HMAC of a token that is hidden from you.", many=True,
                metavar="HMAC")  # fmt: skip
-_NO_LOGIN = "Requires authentication with SASL or TLS, not with a token."
+_AUTHENTICATION = "Requires authentication with SASL or TLS, not with a token."
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -27,7 +27,7 @@ COMMANDS: tuple[Command, ...] = (
         search=("delegation", "hmac"),
         description=(
             "Lists your own tokens, tokens you may renew, and tokens that ACLs make visible"
-            f" (DESCRIBE on the token, DESCRIBE_TOKENS on the owner). {_NO_LOGIN}"
+            f" (DESCRIBE on the token, DESCRIBE_TOKENS on the owner). {_AUTHENTICATION}"
         ),
         examples=(
             Example("describe-tokens", "show all visible tokens (the demo has no logins)",
@@ -55,7 +55,7 @@ COMMANDS: tuple[Command, ...] = (
         description=(
             "A token consists of an ID, used as user name, and an HMAC, used as password, for"
             " SCRAM with tokenauth=true. It is shown once, and never as JSON, YAML or CSV."
-            f" {_NO_LOGIN}"
+            f" {_AUTHENTICATION}"
         ),
         examples=(
             Example("create-token --max-life-time-period 1d --renewer-principal User:alice",
@@ -77,7 +77,8 @@ COMMANDS: tuple[Command, ...] = (
         ),
         at_least_one=(("token", "hmac"),),
         search=("delegation", "extend"),
-        description=f"The expiry cannot exceed the maximum lifetime of the token. {_NO_LOGIN}",
+        description="The expiry cannot exceed the maximum lifetime of the token. "
+        + _AUTHENTICATION,
         examples=(
             Example("renew-token 3Fq8xk1VSVOQbUJm0WnKtA --renew-time-period 12h",
                     "renew a token for 12 hours", status=1),
@@ -98,7 +99,7 @@ COMMANDS: tuple[Command, ...] = (
         ),
         at_least_one=(("token", "hmac"),),
         search=("delegation", "revoke", "delete", "logout"),
-        description=_NO_LOGIN,
+        description=_AUTHENTICATION,
         examples=(
             Example("expire-token 3Fq8xk1VSVOQbUJm0WnKtA --yes", "expire a token now", status=1),
         ),

@@ -12,6 +12,7 @@ from kafka_shell.base.structs import Resource
 from kafka_shell.output.errors import (
     draw_error,
     draw_note,
+    error_label,
     error_lines,
     failure_lines,
     grouped_failure_lines,
@@ -46,6 +47,20 @@ def test_a_script_is_named() -> None:
     stream.place = lambda: "nightly.kafka:12: "
     draw_error(ShellError("no topic gone", hint="list-topics"), stream)
     assert written.getvalue() == "nightly.kafka:12: error: no topic gone\nhint: list-topics\n"
+
+
+def test_errors_of_a_script_are_wrapped_with_their_place() -> None:
+    place = "nightly.kafka:12: "
+    names = [f"a-topic-with-a-long-name-{number}" for number in range(9)]
+    stream = StyledStream(written := io.StringIO(), width=50)
+    stream.place = lambda: place
+    draw_error(ShellError(f"no topics {' '.join(names)}"), stream)
+    failures = {Resource("topic", name): Failure("TIMEOUT", "no answer") for name in names}
+    stream.lines(grouped_failure_lines(failures, stream.width, place=stream.place))
+    lines = written.getvalue().splitlines()
+    assert max(map(len, lines)) <= 50
+    assert [line.count(place) for line in lines if "error: " in line] == [1, 1, 1]
+    assert sum(line.startswith(place) for line in lines) == 3
 
 
 @pytest.mark.parametrize(
@@ -87,8 +102,9 @@ def test_messages_cannot_draw_on_the_terminal() -> None:
 
 def test_a_failure_and_its_hint() -> None:
     stream = StyledStream(io.StringIO())
-    stream.lines(failure_lines(GONE, "orders"))
-    stream.lines(failure_lines(Failure("TIMEOUT", "", hint="look: topic orders"), ""))
+    label, timeout = error_label(str), Failure("TIMEOUT", "", hint="look: topic orders")
+    stream.lines(failure_lines(label, GONE, "orders", None))
+    stream.lines(failure_lines(label, timeout, "", None))
     draw_note("broker 3 is away", stream)
     assert isinstance(stream.stream, io.StringIO)
     assert stream.stream.getvalue() == (

@@ -213,6 +213,6 @@ def test_the_credential_of_the_own_login_is_not_deleted(secure_sandbox: Sandbox)
         assert not own.steps
         (failure,) = own.refused.failures.values()
         assert failure.name == "own-login"
-        assert "is the one of this connection" in failure.message
+        assert "this connection is authenticated with the" in failure.message
         other = scram.plan_delete(admin, [("admin", SHA_512), ("alice", SHA_256)])
         assert other.refused.ok and other.steps

@@ -343,7 +343,7 @@ def test_a_refused_change_names_the_required_permission(
         run = program(*delete, "alice", *as_user)
         assert run.status == 1 and "Requires ALTER on the cluster." in run.stderr, str(run)
         run = program(*delete, user, *as_user)
-        assert run.status == 1 and "is the one of this connection" in run.stderr, str(run)
+        assert run.status == 1 and "this connection is authenticated with" in run.stderr, str(run)
     finally:
         program("alter-acls", "--cluster", "--remove", rule, "--yes", *admin)
         program("alter-acls", *stores, "--remove", f"allow User:{user} Read", "--yes", *admin)
