@@ -91,8 +91,8 @@ def _remember_id(context: Context) -> None:
         return
     if not before and current.guard in GUARDS[1:]:
         context.note(
-            f"the cluster ID of profile {current.profile} was not known before: from now on, its"
-            f" guard also applies to cluster {cluster_id} at other addresses"
+            f"the guard of profile {current.profile} now applies to cluster {cluster_id} at other"
+            " addresses, too"
         )
     import json
 

@@ -218,8 +218,8 @@ def _without_login(
             same = set(ours).issuperset(addresses_of(there.value))
         if not same and not any(each.startswith(parts) and each not in LOGINS for each in added):
             server = shown_value(name, there.value)
-            warning = f"the login of {whose} is not sent to {server}"
-            warnings.append(f"{warning}; to send one, add --command-config FILE")
+            warning = f"the credentials of {whose} are not sent to {server}"
+            warnings.append(f"{warning}; to send credentials, add --command-config FILE")
         for each in () if same else login:
             del kept[each]
     return kept, tuple(warnings)

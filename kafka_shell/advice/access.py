@@ -317,16 +317,15 @@ def _notes(facts: Facts) -> Iterator[str]:
         return
     if facts.lost:
         if facts.rules.super_users is None:
-            yield "super users keep access: super.users is not visible to clients"
+            yield "super users among them keep access (super.users is not visible to clients)"
         if facts.readers:
-            reason = "Kafka does not report those of members"
-            yield f"principals of groups are derived from the ACLs: {reason}"
+            yield "the principals of groups are derived from ACLs: Kafka does not report them"
     elif facts.complete and suspects(facts.deleted, facts.created):
         named = [str(acl) for acl in facts.deleted or facts.created]
         which = f"acl {named[0]}" if len(named) == 1 else counted(len(named), "ACL")
         yield (
-            f"no principal loses access without {which}: other ACLs or super.users cover the same"
+            f"all principals keep access without {which}: other ACLs or super.users allow the same"
             " operations"
             if facts.deleted
-            else f"no principal loses access by {which}: no denied operation was allowed before"
+            else f"no access is lost by {which}: the operations were not allowed before"
         )

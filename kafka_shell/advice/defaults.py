@@ -59,7 +59,7 @@ def _overriding(facts: Facts) -> Iterator[str]:
         why = next(iter(facts.unread.values())).message
         its = "its" if len(facts.unread) == 1 else "their"
         yield (
-            f"{named_brokers(list(facts.unread))} may override the cluster-wide default: {its}"
+            f"{named_brokers(list(facts.unread))} may override the cluster-wide default, as {its}"
             f" configs could not be read: {why}"
         )
 

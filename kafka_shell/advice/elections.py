@@ -47,17 +47,16 @@ def read(reads: Reads) -> Facts | None:
 
 def say(facts: Facts) -> Advice:
     """Say what is lost at once, or may be lost later."""
-    elects = f"{KEY}=true elects replicas that are not in sync as leaders"
+    elects = f"{KEY}=true elects out-of-sync replicas as leaders"
     if not facts.offline:
-        later = f"{elects} when no other is available: committed records may be lost"
+        later = f"committed records may be lost: {elects} when no in-sync replica is available"
         return Advice(warnings=(later,))
     count = sum(facts.offline.values())
-    without = "that has no leader" if count == 1 else "that have no leader"
     which = f"{counted(count, 'partition')} of {named_topics(list(facts.offline))}"
     return Advice(
         warnings=(
-            f"{elects} of {which} {without}: committed records that they do not have are lost and"
-            " cannot be restored",
+            f"{which} without a leader will lose committed records, which cannot be restored:"
+            f" {elects}",
         ),
         stakes=f"loses committed records of {counted(count, 'offline partition')}",
         confirm=True,

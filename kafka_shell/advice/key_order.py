@@ -47,7 +47,7 @@ INTERNAL_STATE = {
     "__remote_log_metadata": InternalState(
         "brokers no longer find the records in remote storage of any topic",
         "after a restart, brokers cannot use remote storage, because the number of partitions must"
-        " be that of remote.log.metadata.topic.num.partitions",
+        " equal remote.log.metadata.topic.num.partitions",
     ),
     CONFIGS_TOPIC: InternalState("the dynamic configs of all clients are lost", _READ_IN_ORDER),
     REGISTRATIONS_TOPIC: InternalState("the registrations of all clients are lost", _READ_IN_ORDER),

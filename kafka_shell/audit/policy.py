@@ -136,7 +136,7 @@ def read(path: Path, controls: Mapping[str, Control]) -> Policy:
         if name in ("topics", "acls", "quotas"):
             raise wrong(
                 path,
-                f"[[{name}]]: a policy does not declare state",
+                f"[[{name}]] is not allowed in a policy",
                 "Use a state file: spark audit --against STATE-FILE.",
             )
         if name not in _SECTIONS:

@@ -137,7 +137,7 @@ def with_state(
     known = len(alarms) - len(kept)
     counts = {"alarm": len(kept), "skip": len(skipped), "suppressed": known}
     result = ControlResult(
-        STATE, title, "high", "drift", counts, "The cluster should be as the file declares.", file
+        STATE, title, "high", "drift", counts, "The cluster should match the state file.", file
     )
     return replace(
         report,
@@ -192,7 +192,7 @@ def _compare(
     ]
     return findings, ControlResult(
         id, title, "medium", "drift", counts,
-        "Configs, topics, ACLs, quotas and users should change only on purpose.", name,
+        "Each change of configs, topics, ACLs, quotas and users should be intended.", name,
     )  # fmt: skip
 
 

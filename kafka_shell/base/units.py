@@ -222,7 +222,7 @@ def odd_hour(text: str, time: int, now: int) -> str:
     if not odd:
         return ""
     repeats = datetime.fromtimestamp(moment.timestamp()) == moment
-    how = "occurs twice in local time, first at" if repeats else "is skipped by local time: it is"
+    how = "is ambiguous (clock change), first:" if repeats else "is skipped (clock change), used:"
     return f"{text} {how} {format_time(time)}"
 
 

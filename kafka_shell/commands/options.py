@@ -68,7 +68,7 @@ def with_time(plan: Plan, text: str, time: int, context: Context) -> Plan:
     """The plan with the time that selects its offsets, as it was typed and as an instant."""
     if not plan.steps:
         return plan
-    meaning = "latest is used if there are no records that late"
+    meaning = "latest is used if there is no later record"
     now = int(context.clock() * 1000)
     warning = future_warning(time, now, meaning)
     note = odd_hour(text, time, now) or f"{text} is {format_time(time)}"

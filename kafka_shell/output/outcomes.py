@@ -615,7 +615,7 @@ def _nothing_sent(outcome: Outcome, room: int | None, place: Place) -> Iterator[
     are = "is" if len(invalid) == 1 else "are"
     message = f"nothing was changed: {len(invalid):,} of {len(items):,} items {are} invalid"
     yield from hang(error_label(place) + text(message), room, 2)
-    hint = "Fix or omit the invalid items: this command is all-or-nothing."
+    hint = "Fix or omit the invalid items: one of them rejects the whole command."
     yield from hang(text("hint: ", "hint") + text(hint), room, 2)
 
 

@@ -164,7 +164,7 @@ def _client_ids(cluster: Cluster) -> Rows[str]:
 
     listed = groups.list_groups(cluster)
     if (count := len(listed.values)) > _MOST_GROUPS:
-        text = f"members are not read if there are more than {_MOST_GROUPS} groups ({count:,} here)"
+        text = f"members are read for at most {_MOST_GROUPS} groups, there are {count:,}"
         return Results({}, {"groups": Failure("TOO_MANY_GROUPS", text)})
     types = {name: each.type for name, each in listed.values.items()}
     found = groups.describe(cluster, types, types=types)

@@ -143,7 +143,7 @@ UNRELEASED_INSTANCE_ID = 111
 UNSUPPORTED_ASSIGNOR = _code(112, "the broker supports none of the group's assignors")
 STALE_MEMBER_EPOCH = 113
 MISMATCHED_ENDPOINT_TYPE = _code(
-    114, "the request was sent to a controller instead of a broker, or the other way around"
+    114, "the request was sent to a controller instead of a broker, or the reverse"
 )
 UNSUPPORTED_ENDPOINT_TYPE = _code(115, "the broker does not support this endpoint type")
 UNKNOWN_CONTROLLER_ID = 116

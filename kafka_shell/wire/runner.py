@@ -130,7 +130,7 @@ def shared_address(address: Address, nodes: Sequence[int]) -> ShellError:
     """Several brokers are at this address: which one responds there is unknown."""
     return ShellError(
         f"brokers {some(nodes, _MAX_NAMES)} have the same address, {address}:"
-        " requests to one of them may reach another",
+        " requests may reach the wrong broker",
         hint="Set advertised.listeners, or --address-map, to a different address for each broker.",
         code="shared-address",
     )
@@ -195,7 +195,7 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
         why = f"{_broker(pool, job, link)} has not responded for {now - silence.began:.0f} s"
     elif others and now - job.started < REPORTED_S:
         silent = some([pool.describe(each) for each in others], _MAX_NAMES)
-        why = f"{late(job.extensible)}: waiting for {silent} left no time for {what}"
+        why = f"{late(job.extensible)} after waiting for {silent}, before {what} responded"
     else:
         why = f"{late(job.extensible)} after waiting {now - job.started:.1f} s for {what}"
     may_happen = job.sent and job.call.changes(job.request)

@@ -41,5 +41,5 @@ def test_first_use_of_guarded_profile_says_where_it_applies(
 ) -> None:
     kafka = guarded(tmp_path, sandbox.bootstrap)
     first = kafka.ok("--profile", "prod", "list-topics")
-    assert f"its guard also applies to cluster {sandbox.cluster_id}" in first.stderr, str(first)
+    assert f"now applies to cluster {sandbox.cluster_id} at other" in first.stderr, str(first)
     assert "guard" not in kafka.ok("--profile", "prod", "list-topics").stderr

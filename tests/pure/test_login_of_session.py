@@ -67,7 +67,7 @@ def test_login_is_for_brokers_of_session(
     assert bool(found.warnings) is not bool(username)
     if not username:
         assert found.connection.sasl.password is None
-        assert "to send one, add --command-config FILE" in found.warnings[0]
+        assert "to send credentials, add --command-config FILE" in found.warnings[0]
 
 
 @pytest.mark.parametrize("one_shot", [False, True])
@@ -99,7 +99,7 @@ def test_login_is_for_schema_registry_of_session(
     assert registry.user == user
     shown = "***" if "@" in url else url
     lost = url != "https://schemas.dev" and not own
-    assert [each for each in found.warnings if f"is not sent to {shown};" in each] == (
+    assert [each for each in found.warnings if f"are not sent to {shown};" in each] == (
         list(found.warnings) if lost else []
     )
     assert bool(found.warnings) is lost
@@ -129,4 +129,4 @@ def test_token_endpoint_is_no_login(tmp_path: Path) -> None:
     flags = {"profile": "token", "broker": "other:1"}
     flags["adminclient-property"] = [f"{name}=https://b"]
     warnings = load(flags, {}, file).warnings
-    assert [each for each in warnings if "is not sent to other:1" in each], warnings
+    assert [each for each in warnings if "are not sent to other:1" in each], warnings

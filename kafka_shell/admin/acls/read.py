@@ -130,7 +130,7 @@ def _doubts_of_principal(principal: str) -> Iterator[str]:
     # The name of a TLS certificate may be that of a wildcard: CN=*.example.com.
     elif "*" in name and name != "*" and "=" not in name:
         yield (
-            f"principal {principal} matches no user but '{name}': only User:* is a wildcard, there"
+            f"principal {principal} matches only user '{name}': only User:* is a wildcard; there"
             " are no prefixes"
         )
 
@@ -142,7 +142,7 @@ def _doubts_of_name(binding: AclBinding) -> Iterator[str]:
     noun = kind.kind.replace("-id", " ID")
     instead = ""
     if prefix and star:
-        instead = f"; for all {noun}s with a prefix: prefixed {kind.kind} {word(prefix)}"
+        instead = f"; to match {noun}s by prefix, use: prefixed {kind.kind} {word(prefix)}"
     literal = binding.pattern_type is PatternType.LITERAL
     if binding.pattern_type is PatternType.PREFIXED and name == "*":
         yield (
@@ -170,10 +170,7 @@ def _doubts_of_operation(binding: AclBinding) -> Iterator[str]:
     known = OPERATIONS_OF.get(binding.resource_type, frozenset())
     if known and operation > AclOperation.ALL and operation not in known:
         names = ", ".join(each.label for each in sorted(known))
-        yield (
-            f"{operation.label} does not apply to a {kind}, brokers never check it there;"
-            f" operations on a {kind}: {names}, All"
-        )
+        yield (f"{operation.label} has no effect on a {kind}: brokers check only {names} and All")
 
 
 def _doubts_of_host(host: str) -> Iterator[str]:

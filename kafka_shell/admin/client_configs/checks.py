@@ -163,9 +163,8 @@ def _heartbeat_too_slow(entity: ClientEntity, before: ByUser, after: ByUser) -> 
             continue
         return _as_invalid(
             _refusal(
-                f"{who} would get {keys.HEARTBEAT}={beat.value} (of {beat.entity}) with"
-                f" {keys.SESSION}={session.value} (of {session.entity}): the heartbeat interval"
-                " must be shorter",
+                f"{who}: {keys.HEARTBEAT}={beat.value} (of {beat.entity}) is too long for"
+                f" {keys.SESSION}={session.value} (of {session.entity})",
             )
         )
     return None

@@ -88,7 +88,7 @@ def _unfit(topic: str, policies: set[str], partitions: int) -> Failure | None:
     if partitions != 1:
         return Failure(
             "INVALID_PARTITIONS",
-            f"topic {topic} has {partitions} partitions: it must have one, to be read in order",
+            f"topic {topic} must have exactly one partition, but has {partitions:,}",
             hint=f"Delete topic {topic}. It is recreated when a client config is set.",
             see=Resource("topic", topic),
         )

@@ -264,7 +264,7 @@ def _cordon(state: BrokerState, held: int) -> DecommissionStep:
     if state.configs is None:
         return DecommissionStep("cordon", NOT_CHECKED, "the configs of the broker were not read")
     detail = (
-        "requires metadata.version 4.3: until it stops, the broker may get replicas of new topics"
+        "requires metadata.version 4.3; the broker may get replicas of new topics until it stops"
     )
     return DecommissionStep("cordon", SKIPPED, detail)
 

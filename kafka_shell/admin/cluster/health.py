@@ -203,7 +203,7 @@ def _min_isr(cluster: Cluster, given: CheckInput, read: Results[str, int]) -> Fo
     yield from _partition_finding(
         Severity.CRITICAL, "under-min-isr",
         list(min_isr.below(topics, read.values, capped=capped)),
-        "below min ISR (min.insync.replicas): producers with acks=all fail", given.down,
+        "under min ISR (min.insync.replicas): producers with acks=all fail", given.down,
     )  # fmt: skip
     yield from _partition_finding(
         Severity.WARNING, "at-min-isr",
@@ -228,7 +228,7 @@ def _above_replicas(topics: Sequence[Topic], minimum: Mapping[str, int]) -> Foun
         yield finding_about(
             Severity.NOTE, "min-isr-above-replicas",
             f"{counted(len(above), 'topic')} with min.insync.replicas above the replication factor:"
-            " one broker down blocks producers with acks=all", above,
+            " if a broker is down, producers with acks=all fail", above,
         )  # fmt: skip
 
 
@@ -326,8 +326,8 @@ def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Foun
     if far:
         yield finding_about(
             Severity.NOTE, "controllers",
-            f"{counted(len(far), 'controller')} cannot be reached from here, but fetched from the"
-            " quorum leader", far,
+            f"{counted(len(far), 'controller')} cannot be reached from this machine, but recently"
+            " fetched from the quorum leader", far,
         )  # fmt: skip
 
 

@@ -82,7 +82,7 @@ CAUSE_OF_CHECK = {  # of a check that could not run, unless a permission is miss
 }
 _COUNTED = {
     "offline": "offline",
-    "under-min-isr": "below min ISR",
+    "under-min-isr": "under min ISR",
     "under-replicated": "under-replicated",
 }
 

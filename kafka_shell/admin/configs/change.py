@@ -403,7 +403,7 @@ _TOO_LATE = (
 _NOTE = "unknown value: only the broker itself returns it"
 _ALL = "dynamic configs"
 _NOTE_OF_ALL = (
-    "unknown values: only the broker itself returns them; a missing one counts as deleted"
+    "unknown values: only the broker itself returns them; keys that are not set count as deleted"
 )
 
 

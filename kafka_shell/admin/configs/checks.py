@@ -170,7 +170,7 @@ def _check_unknown(
             code="unknown-key",
             see=Resource(f"{resource.kind}-configs", resource.name) if resource.name else None,
         )
-    warning = f"the broker does not report {key}; its value is not validated"
+    warning = f"unknown to the broker: {key}; its value is not validated"
     warnings[f"{warning}. Did you mean {near}?" if near else warning] = None
 
 

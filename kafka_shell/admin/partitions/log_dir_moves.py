@@ -385,7 +385,7 @@ def _ended(place: Place, path: str, found: Found) -> ShellError:
         if dir.path == path and dir.error is not None:
             return as_error(_offline(dir))
     return UnexpectedEnd(
-        f"replica {partition} on broker {broker} is not being moved to {path} any more",
+        f"replica {partition} on broker {broker} is no longer being moved to {path}",
         code="cancelled",
         see=Resource("log-dirs", str(broker)),
     )

@@ -105,8 +105,8 @@ def read(file: str, kind: Any, hint: str) -> Any:
             raise
         raise bad_file(
             file,
-            "contains two plans, as printed by kafka-reassign-partitions --generate: the current"
-            " replicas, and from this line on the proposed ones",
+            "contains two plans of kafka-reassign-partitions --generate: the proposed one begins"
+            " here",
             hint="Save the proposed plan in a file of its own.",
             line=before.count("\n") + 2,
         ) from None

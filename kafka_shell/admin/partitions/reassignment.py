@@ -390,8 +390,8 @@ def plan_cancel(
         known = set(back) == set(returns)
         if len(back) not in (0, len(returns)):
             retargeted.append(
-                f"the target of partition {each} was changed during its reassignment: it will have"
-                f" replicas {spell(returns)}, not {spell(back)} as before"
+                f"partition {each} will have replicas {spell(returns)}, not {spell(back)}: another"
+                " client changed its reassignment"
             )
         unknown += not known and len(returns) > 1
         moves.append(Move(each, moving[each].after, back if known else returns))
@@ -420,8 +420,8 @@ def plan_cancel(
 def _order_unknown(partitions: int) -> Sequence[str]:
     if not partitions:
         return ()
-    whose = "its preferred leader" if partitions == 1 else "their preferred leaders"
+    its = "its" if partitions == 1 else "their"
     return (
-        f"the previous order of the replicas of {counted(partitions, 'partition')} is not known:"
-        f" {whose} may change",
+        f"the preferred leader of {counted(partitions, 'partition')} may change: the previous order"
+        f" of {its} replicas is unknown",
     )

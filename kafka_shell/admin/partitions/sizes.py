@@ -179,9 +179,9 @@ def too_slow(
         broker, rate = max(into.items(), key=lambda each: each[1], default=(0, 0))
         if rate >= throttle:
             return (
-                f"throttle {format_rate(throttle)} is too low: broker {broker} would receive"
-                f" {_rate(rate)} of new records of these partitions (measured over {took:.1f} s),"
-                " so the move would never complete",
+                f"the move would never complete: throttle {format_rate(throttle)} is too low, as"
+                f" broker {broker} would receive {_rate(rate)} of new records (measured over"
+                f" {took:.1f} s)",
             )
     return ()
 

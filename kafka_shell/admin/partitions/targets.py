@@ -224,8 +224,7 @@ def with_factor(
     chosen, refused = _partitions(now, topics)
     if not 0 < factor <= len(now.racks):
         raise ShellError(
-            f"replication factor {factor} is impossible with"
-            f" {counted(len(now.racks), 'running broker')}",
+            f"replication factor {factor} requires {factor} brokers, running: {len(now.racks):,}",
             hint=f"Use 1 to {len(now.racks)}." if len(now.racks) > 1 else "Use 1.",
             code="INVALID_REPLICATION_FACTOR",
         )
@@ -320,9 +319,8 @@ def with_new_partitions(
             factor = len(min(existing, key=lambda each: each.partition).replicas)
             if factor > len(brokers):
                 raise ShellError(
-                    f"topic {topic} has {factor} replicas, but only"
-                    f" {counted(len(brokers), 'broker')} {'is' if len(brokers) == 1 else 'are'}"
-                    " running: no partitions can be added",
+                    f"no partitions can be added to topic {topic}: replication factor {factor}"
+                    f" requires {factor} brokers, running: {len(brokers):,}",
                     code="INVALID_REPLICATION_FACTOR",
                 )
             for number in range(len(existing), count):

@@ -117,7 +117,7 @@ class CopyRecords(Struct, BaseStep, frozen=True):
             return tally.results()
         change = Change(
             Resource("topic", self.target), "copy", "no records",
-            note="the source no longer has any of them", reversible=False, records=0,
+            note="the records no longer exist in the source", reversible=False, records=0,
         )  # fmt: skip
         return Results({change: change})
 
@@ -154,7 +154,7 @@ class _Copier:
     def _refuse_lost(self, reading: Fetching) -> None:
         """Add the records that retention or another client deleted before they were read."""
         for where, first, end in reading.lost:
-            deleted = Failure("deleted", "deleted after the copy began, before they were read")
+            deleted = Failure("deleted", "deleted before they could be copied")
             self._tally.refuse(f"{where} offsets {first}-{end - 1}", deleted)
 
     def _pass_lost(self, reading: Fetching) -> None:

@@ -454,7 +454,7 @@ class Writer:
         first = batches.popleft()
         ended.append(failed(partition, first))
         state = "may not have been" if first.maybe else "were not"
-        why = f"records before it {state} written: {first.why}"
+        why = f"earlier records {state} written: {first.why}"
         while batches:
             ended.append(unsent(partition, batches.popleft(), why))
 

@@ -137,7 +137,7 @@ def unreplicated(factors: Mapping[str, int]) -> Iterator[str]:
 def _warning(minimum: int, factor: int, topics: Sequence[str], capped: bool) -> str:
     names = named_topics(topics)
     if minimum > factor == 1 and capped:
-        return f"{KEY}={minimum} has no effect on {names}: brokers require only the one replica"
+        return f"{KEY}={minimum} has no effect on {names} with a single replica"
     when = "while a broker is down" if capped or minimum == factor else "at once"
     why = f"{KEY}={minimum}, {counted(factor, 'replica')}"
     return f"producers with acks=all to {names} will fail {when} ({why})"

@@ -205,7 +205,7 @@ class TopicsStep(Struct, BaseStep, Generic[_Item], frozen=True):
             try:
                 seen = scan(cluster, list(waiting))
             except ShellError as error:  # the change is made: only reading it back failed
-                why = f"was changed, but could not be read back: {error.message}"
+                why = f"was changed, but its new state could not be read: {error.message}"
                 return _late(results, waiting.values(), why)
             for name in [name for name in waiting if self.is_visible(seen, items[name])]:
                 del waiting[name]
@@ -325,7 +325,7 @@ class DeleteTopics(TopicsStep[Topic], frozen=True):
     """
 
     operation = "DELETE"
-    late = "is deleted, but some brokers still list it; this usually clears within seconds"
+    late = "is deleted, but some brokers still list it, usually for some seconds"
 
     @property
     def changes(self) -> tuple[Change, ...]:

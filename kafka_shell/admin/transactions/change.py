@@ -317,8 +317,8 @@ def _aborting(cluster: Cluster, names: Sequence[str]) -> dict[str, Failure]:
     return {
         name: Failure(
             "outcome-unknown",
-            f"transactional ID {name}: the producer is fenced, unless it aborted the transaction"
-            f" itself; the transaction is still being aborted ({transaction.state})",
+            f"the transaction of transactional ID {name} is still being aborted"
+            f" ({transaction.state}); it is unknown whether the producer is fenced",
             see=transaction.resource,
         )
         for name, transaction in found.items()

@@ -315,8 +315,8 @@ def doubts(cluster: Cluster) -> tuple[str, ...]:
     (reason,) = describe(cluster, [_UNUSED_ID]).failures.values()
     if reason.code in AUTHORIZATION:
         found.append(
-            "not all transactional IDs are visible, so some of these transactions are perhaps not"
-            " hanging (requires DESCRIBE on transactional ID *)"
+            "some of these transactions may not be hanging, as some transactional IDs are hidden"
+            " (requires DESCRIBE on transactional ID *)"
         )
     unlisted = without_coordinator(cluster)
     if unlisted is not None:

@@ -20,7 +20,7 @@ SELECT
   concat('broker ', broker_id, ' ', listener) AS resource,
   CASE WHEN bad THEN 'alarm' WHEN dynamic THEN 'skip' ELSE 'ok' END AS status,
   concat('ssl.client.auth is ', client_auth, CASE
-    WHEN dynamic THEN concat(' as a dynamic config, which only a restart applies;',
+    WHEN dynamic THEN concat(' (dynamic config, not effective until the broker restarts);',
       ' set it to required in server.properties, delete the dynamic config and restart the broker')
     WHEN bad THEN '; set it to required in server.properties and restart the broker'
     ELSE '' END) AS reason

@@ -25,7 +25,7 @@ SELECT
   CASE WHEN bad THEN 'alarm' WHEN dynamic THEN 'skip' ELSE 'ok' END AS status,
   concat('ssl.endpoint.identification.algorithm is ',
     CASE WHEN identification = '' THEN 'empty' ELSE identification END, CASE
-    WHEN dynamic THEN concat(' as a dynamic config, which only a restart applies;',
+    WHEN dynamic THEN concat(' (dynamic config, not effective until the broker restarts);',
       ' set it to https in server.properties, delete the dynamic config and restart the broker')
     WHEN bad THEN '; set it to https in server.properties and restart the broker'
     WHEN identification = '' THEN '; brokers do not connect to this listener'

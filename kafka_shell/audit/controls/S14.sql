@@ -23,7 +23,7 @@ SELECT
   END AS status,
   concat('ssl.enabled.protocols is ', IF(size(tls_versions) = 0, 'unknown',
     array_join(tls_versions, ',')), CASE
-    WHEN dynamic THEN concat(' as a dynamic config, which only a restart applies;',
+    WHEN dynamic THEN concat(' (dynamic config, not effective until the broker restarts);',
       ' set it to TLSv1.2,TLSv1.3 in server.properties, delete the dynamic config and restart',
       ' the broker')
     WHEN bad THEN '; set it to TLSv1.2,TLSv1.3 in server.properties and restart the broker'

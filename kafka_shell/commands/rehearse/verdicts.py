@@ -63,8 +63,8 @@ _CONFIGS = frozenset({32, 33, 44})  # to one broker: its own configs and loggers
 
 # API keys whose outcome is unknown although the twin accepts the request.
 _IN_PART = (
-    _Apis("partition reassignments", "the controller accepts it; how long the data movement takes,"
-          " and whether disks have space, is unknown", frozenset({45})),
+    _Apis("partition reassignments", "the controller accepts it; the duration of the move and disk"
+          " space are not checked", frozenset({45})),
 )  # fmt: skip
 
 # Families of commands, and commands, about what a twin does not have. They are not run.
@@ -88,7 +88,7 @@ _COMMANDS = {
     "connect": "a rehearsal uses no other cluster",
     "sandbox": "changes this machine, not the cluster",
     "watch": "repeats a command until it is interrupted",
-    "rehearse": "a rehearsal cannot be rehearsed",
+    "rehearse": "rehearse cannot run rehearse",
     "alter-client-configs": _RECORDS,
     "describe-client-configs": _RECORDS,
 }

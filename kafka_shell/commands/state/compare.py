@@ -216,7 +216,7 @@ def source_of(invocation: Invocation, context: Context, argument: str) -> StateS
     exists = to_path(word).exists()
     if word in profiles and exists:
         raise UsageError(
-            f"'{word}' is a profile and a file",
+            f"'{word}' is both a profile and a file",
             hint=f"For the file, use ./{word}.",
             code="ambiguous",
             span=invocation.span(argument),

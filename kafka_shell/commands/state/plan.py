@@ -182,7 +182,7 @@ def _leave_for_later(cluster: Cluster, work: _Work) -> None:
         if change.field != min_isr.KEY or change.resource not in later
     ]
     for why in later.values():
-        work.warnings.append(f"{why.message}. To set it then, run apply again")
+        work.warnings.append(f"{why.message}. Then run apply again to set it")
 
 
 # -- the plans of the families ---------------------------------------------------------------------

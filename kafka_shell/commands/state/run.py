@@ -77,9 +77,7 @@ def export(invocation: Invocation, context: Context) -> Document:
             context.note(f"{path} was deleted: it is not part of this export")
         if made.not_replaced:
             names = ", ".join(Path(path).name for path in made.not_replaced)
-            context.note(
-                f"not replaced, because the export is incomplete: {names}; it is in FILE.partial"
-            )
+            context.note(f"not replaced: {names}; the incomplete export is in FILE.partial")
         return Document("\n".join(made.written), failures=state.unread)
     return Document(as_text(document(state)), "yaml", state.unread)
 
@@ -147,6 +145,8 @@ def _select(
                 " not exported"
             )
     if any(about.startswith(("topic ", HIDDEN)) for about in state.unread):
-        context.note("the export has no scope, because some topics could not be read")
+        context.note(
+            "no scope was written: apply --prune would delete the topics that were not read"
+        )
     elif "topics" in state.parts:
         state.scope["topics"] = tuple(item for word in words for item in split(word))

@@ -57,7 +57,7 @@ def create_token(invocation: Invocation, context: Context) -> Plan:
     output = invocation["output"] or context.settings.output
     if not name and not invocation["dry-run"] and output != "table":
         raise UsageError(
-            f"a token is never printed as {output.upper()} and would be lost",
+            f"a token cannot be printed as {output.upper()} and would be lost",
             hint="Add --properties-file FILE to write client properties to a file.",
             code="lost-token",
             span=invocation.span("output"),

@@ -170,7 +170,7 @@ def refuse_lost_password(invocation: Invocation, context: Context) -> None:
     output = invocation["output"] or context.settings.output
     if output != "table" and not invocation["dry-run"]:
         raise UsageError(
-            f"a generated password is never printed as {output.upper()} and would be lost",
+            f"a generated password cannot be printed as {output.upper()} and would be lost",
             hint="Use a password file, or omit --output.",
             code="lost-password",
             span=invocation.span("output"),

@@ -193,7 +193,7 @@ class Session:
             state = self.state
             if not state.paused and time.monotonic() - self._pressed_at > self._idle:
                 idle = format_duration(round(self._idle * 1000))
-                state = replace(state, paused=f"paused: no key for {idle}")
+                state = replace(state, paused=f"paused: no key pressed for {idle}")
             self._update(replace(state, began=self._sampler.began))
             if self.state.began:
                 self._app.invalidate()  # shows for how long it has been measuring

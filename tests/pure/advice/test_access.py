@@ -23,7 +23,7 @@ BOB = AclBinding("User:bob", "*", READ, AclPermission.ALLOW, TOPIC, "orders")
 DENIED = replace(BOB, permission=AclPermission.DENY)
 PREFIXED = replace(BOB, pattern_type=PatternType.PREFIXED)
 KNOWN = Rules((), super_users=frozenset())
-KEEP = "super users keep access: super.users is not visible to clients"
+KEEP = "super users among them keep access (super.users is not visible to clients)"
 
 
 def lost(*bindings: AclBinding) -> list[Loss]:
@@ -45,14 +45,12 @@ def of(count: int) -> list[AclBinding]:
                       readers={"User:bob": ["g (1 member)"]}),
          ["User:bob loses Read on topic orders; it may be the principal of active group g"
           " (1 member)"],
-         ["principals of groups are derived from the ACLs: Kafka does not report those of"
-          " members"]),
+         ["the principals of groups are derived from ACLs: Kafka does not report them"]),
         (access.Facts(of(1), rules=KNOWN, compared=True, lost=lost(*of(1)),
                       readers={"User:p0": list("abcd")}),
          ["User:p0 loses Read on topic orders; it may be the principal of active groups a, b, c"
           " and 1 more"],
-         ["principals of groups are derived from the ACLs: Kafka does not report those of"
-          " members"]),
+         ["the principals of groups are derived from ACLs: Kafka does not report them"]),
         (access.Facts(of(12), rules=KNOWN, compared=True, lost=lost(*of(12))),
          [*(f"User:p{n} loses Read on topic orders" for n in (0, 1, 10, 11, 2)),
           "7 more principals lose access"], []),
@@ -73,13 +71,13 @@ def test_lost_access(facts: access.Facts, warnings: Sequence[str], notes: Sequen
     ("facts", "note"),
     [
         (access.Facts([BOB], rules=KNOWN, compared=True),
-         f"no principal loses access without acl {BOB}: other ACLs or super.users cover the same"
+         f"all principals keep access without acl {BOB}: other ACLs or super.users allow the same"
          " operations"),
         (access.Facts(of(2), rules=KNOWN, compared=True),
-         "no principal loses access without 2 ACLs: other ACLs or super.users cover the same"
+         "all principals keep access without 2 ACLs: other ACLs or super.users allow the same"
          " operations"),
         (access.Facts([], [DENIED], rules=KNOWN, compared=True),
-         f"no principal loses access by acl {DENIED}: no denied operation was allowed before"),
+         f"no access is lost by acl {DENIED}: the operations were not allowed before"),
         (access.Facts([], [BOB], rules=KNOWN), ""),
     ],
 )  # fmt: skip

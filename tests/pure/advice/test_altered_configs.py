@@ -29,7 +29,7 @@ FAIL = "producers with acks=all to topic t will fail"
         (2, 0, True, ""),
         (4, 3, True, f"{FAIL} while a broker is down ({MIN_ISR}=4, 3 replicas)"),
         (4, 3, False, f"{FAIL} at once ({MIN_ISR}=4, 3 replicas)"),
-        (2, 1, True, f"{MIN_ISR}=2 has no effect on topic t: brokers require only the one replica"),
+        (2, 1, True, f"{MIN_ISR}=2 has no effect on topic t with a single replica"),
         (2, 1, False, f"{FAIL} at once ({MIN_ISR}=2, 1 replica)"),
     ],
 )
@@ -42,8 +42,7 @@ def test_required_replicas(minimum: int, factor: int, capped: bool, warning: str
 def test_many_topics_are_one_warning() -> None:
     required = [Requirement(f"t{n}", 2, 1) for n in range(30)] + [Requirement("ok", 1, 1)]
     assert list(acks_all.say(acks_all.Facts(required)).warnings) == [
-        f"{MIN_ISR}=2 has no effect on 30 topics (t0, t1, t10 and 27 more):"
-        " brokers require only the one replica"
+        f"{MIN_ISR}=2 has no effect on 30 topics (t0, t1, t10 and 27 more) with a single replica"
     ]
 
 
@@ -78,22 +77,22 @@ def test_in_sync_replicas(before: int, after: int, failing: int) -> None:
 
 # -- unclean elections -----------------------------------------------------------------------------
 
+ELECTS = "unclean.leader.election.enable=true elects out-of-sync replicas as leaders"
+LOSES = "without a leader will lose committed records, which cannot be restored"
+
 
 @pytest.mark.parametrize(
     ("offline", "warning", "stake"),
     [
-        ({}, " when no other is available: committed records may be lost", ""),
-        ({"a": 1}, " of 1 partition of topic a that has no leader: committed records that they do"
-                   " not have are lost and cannot be restored", "1 offline partition"),
-        ({"a": 1, "b": 2}, " of 3 partitions of 2 topics (a, b) that have no leader: committed"
-                           " records that they do not have are lost and cannot be restored",
+        ({}, f"committed records may be lost: {ELECTS} when no in-sync replica is available", ""),
+        ({"a": 1}, f"1 partition of topic a {LOSES}: {ELECTS}", "1 offline partition"),
+        ({"a": 1, "b": 2}, f"3 partitions of 2 topics (a, b) {LOSES}: {ELECTS}",
          "3 offline partitions"),
     ],
 )  # fmt: skip
 def test_unclean_elections(offline: Mapping[str, int], warning: str, stake: str) -> None:
     said = elections.say(elections.Facts(offline))
-    elects = "unclean.leader.election.enable=true elects replicas that are not in sync as leaders"
-    assert list(said.warnings) == [elects + warning]
+    assert list(said.warnings) == [warning]
     assert said.stakes == (f"loses committed records of {stake}" if stake else "")
     assert said.confirm is bool(stake)
 
@@ -136,7 +135,8 @@ def test_brokers_that_override_a_default() -> None:
     ]
     unread = {"7": Failure("TIMED_OUT", "no response")}
     assert list(defaults.say(defaults.Facts(configs, unread=unread)).warnings) == [
-        "broker 7 may override the cluster-wide default: its configs could not be read: no response"
+        "broker 7 may override the cluster-wide default, as its configs could not be read: no"
+        " response"
     ]
 
 

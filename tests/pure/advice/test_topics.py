@@ -46,7 +46,7 @@ def test_the_set_has_our_topics_and_each_has_consequences() -> None:
           " most groups: their committed offsets are lost", f"topic a: {OTHER}"]),
         ({"__remote_log_metadata": 50}, set(),
          ["topic __remote_log_metadata: after a restart, brokers cannot use remote storage, because"
-          " the number of partitions must be that of remote.log.metadata.topic.num.partitions"]),
+          " the number of partitions must equal remote.log.metadata.topic.num.partitions"]),
     ],
 )  # fmt: skip
 def test_more_partitions(

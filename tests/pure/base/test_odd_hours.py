@@ -23,9 +23,9 @@ def _berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ("text", "note"),
     [
         ("2026-03-29T02:30",
-         "2026-03-29T02:30 is skipped by local time: it is 2026-03-29T03:30:00+02:00"),
+         "2026-03-29T02:30 is skipped (clock change), used: 2026-03-29T03:30:00+02:00"),
         ("2026-10-25 02:30",
-         "2026-10-25 02:30 occurs twice in local time, first at 2026-10-25T02:30:00+02:00"),
+         "2026-10-25 02:30 is ambiguous (clock change), first: 2026-10-25T02:30:00+02:00"),
         ("2026-03-29T01:30", ""),
         ("2026-10-25T03:30", ""),
         ("2026-10-25T02:30Z", ""),
@@ -39,7 +39,7 @@ def test_odd_hours_are_noted(text: str, note: str) -> None:
 
 def test_the_night_of_yesterday_is_noted() -> None:
     now = parse_time("2026-10-26T09:00", now=0)
-    note = "yesterday 2:30 occurs twice in local time, first at 2026-10-25T02:30:00+02:00"
+    note = "yesterday 2:30 is ambiguous (clock change), first: 2026-10-25T02:30:00+02:00"
     assert odd_hour("yesterday 2:30", parse_time("yesterday 2:30", now=now), now) == note
 
 

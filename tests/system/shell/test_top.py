@@ -131,7 +131,7 @@ def test_without_color_the_selected_row_is_reversed(open_terminal: Open, bootstr
 def test_nothing_is_asked_while_nobody_looks(open_terminal: Open, bootstrap: str) -> None:
     terminal = top(open_terminal, bootstrap, "--idle", "2s")
     terminal.sees("shell.orders")
-    terminal.sees("paused: no key for 2s")
+    terminal.sees("paused: no key pressed for 2s")
     terminal.press("down")
     terminal.misses("paused")
     terminal.type(" ")

@@ -357,16 +357,16 @@ def _unread(state: ClusterState, stopped: frozenset[int]) -> Iterator[Reason]:
         else:
             yield Reason(
                 Verdict.UNKNOWN, "hidden",
-                "not checked: topics without DESCRIBE permission, as the log directories of broker"
-                f" {broker} could not be read: {in_one_line(stored)}",
+                "not checked: topics without DESCRIBE permission (log directories of broker"
+                f" {broker} not read: {in_one_line(stored)})",
                 1,
             )  # fmt: skip
     if hidden:
         count = len(hidden)
         yield Reason(
             Verdict.UNKNOWN, "hidden",
-            f"not checked: {counted(count, 'topic')} in log directories but not visible to you (no"
-            " DESCRIBE on the topic, or being deleted)",
+            f"not checked: {counted(count, 'hidden topic')} in log directories (no DESCRIBE"
+            " permission, or being deleted)",
             count, tuple(sorted(hidden)[:EXAMPLES]),
         )  # fmt: skip
 

@@ -34,8 +34,8 @@ TOPIC, GROUP = AclResourceType.TOPIC, AclResourceType.GROUP
 READ, WRITE, ALL = AclOperation.READ, AclOperation.WRITE, AclOperation.ALL
 ALLOW, DENY = AclPermission.ALLOW, AclPermission.DENY
 PREFIXED = PatternType.PREFIXED
-KEEP = "super users keep access: super.users is not visible to clients"
-DERIVED = "principals of groups are derived from the ACLs: Kafka does not report those of members"
+KEEP = "super users among them keep access (super.users is not visible to clients)"
+DERIVED = "the principals of groups are derived from ACLs: Kafka does not report them"
 
 NOTES = (KEEP, DERIVED)
 
@@ -87,8 +87,8 @@ def test_another_acl_that_allows_the_same_keeps_access(
     same = replace(reads(bob, stem), pattern_type=PREFIXED)
     done(acl_changes.plan_create(cluster, [reads(bob, name), same]), cluster)
     keeps = (
-        f"no principal loses access without acl {reads(bob, name)}: other ACLs or super.users"
-        " cover the same operations"
+        f"all principals keep access without acl {reads(bob, name)}: other ACLs or super.users"
+        " allow the same operations"
     )
     plan = removal(cluster, reads(bob, name))
     assert said(plan) == ((), (keeps,))
@@ -170,7 +170,7 @@ def test_the_active_group_that_may_be_of_the_principal_is_named(
 
 def test_denying_what_was_not_allowed_takes_nothing(cluster: Cluster, bob: str, name: str) -> None:
     denied = replace(reads(bob, name), permission=DENY)
-    keeps = f"no principal loses access by acl {denied}: no denied operation was allowed before"
+    keeps = f"no access is lost by acl {denied}: the operations were not allowed before"
     done(acl_changes.plan_create(cluster, [reads(f"{bob}2", name)]), cluster)
     plan = creation(cluster, denied)
     assert said(plan) == ((), (keeps,))

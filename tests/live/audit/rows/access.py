@@ -20,7 +20,7 @@ from tests.support.control_rows import (
 IDENTIFICATION = "ssl.endpoint.identification.algorithm"
 TO_RESTART = "in server.properties and restart the broker"
 DYNAMIC = (
-    "as a dynamic config, which only a restart applies; set it to {} in server.properties,"
+    "(dynamic config, not effective until the broker restarts); set it to {} in server.properties,"
     " delete the dynamic config and restart the broker"
 )
 REAUTH = "connections.max.reauth.ms"

@@ -208,7 +208,7 @@ def test_an_operation_that_a_resource_does_not_have_asks(
     asked = kafka(*added)
     assert asked.status == 2 and "confirmation is required" in asked.stderr, str(asked)
     what, kind = rule.split()[2], rule.split()[4]
-    assert f"{what} does not apply to a {kind}, brokers never check it there" in asked.stderr
+    assert f"{what} has no effect on a {kind}: brokers check only" in asked.stderr
     kafka.ok(*added, "--yes")
     run = kafka.ok("alter-acls", "--remove-principal", f"User:{bob}", "--yes")
     assert rules(cluster, bob) == []
@@ -446,8 +446,8 @@ def test_a_pattern_is_no_topic_name(kafka: Program) -> None:
     asked = kafka(*line)
     assert asked.status == 2 and "confirmation is required" in asked.stderr, str(asked)
     assert (
-        "warning: an ACL on topic 'payments.*' matches no topic: topic names never contain *; for"
-        " all topics with a prefix: prefixed topic payments."
+        "warning: an ACL on topic 'payments.*' matches no topic: topic names never contain *; to"
+        " match topics by prefix, use: prefixed topic payments."
     ) in " ".join(asked.stderr.split())
     assert "loses" not in asked.stderr, str(asked)
     checked = kafka("check-acl", "--principal", "User:bob", "--operation", "Write",

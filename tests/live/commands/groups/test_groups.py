@@ -337,7 +337,7 @@ def test_deleting_records_names_the_groups_that_have_not_read_them(
 
 
 def test_a_time_in_the_future_means_latest(kafka: Program, topic: str, group: str) -> None:
-    warning = "is in the future: latest is used if there are no records that late"
+    warning = "is in the future: latest is used if there is no later record"
     reset = kafka.ok("reset-offsets", group, "--to", "2990-01-01", "--dry-run")
     assert warning in reset.stdout
     delete = kafka.ok("delete-records", f"{topic}:0", "--to", "2990-01-01", "--dry-run")

@@ -227,7 +227,7 @@ def test_running_it_again_goes_further_back(shell: Shell, topic: str) -> None:
     assert "retention.ms" not in configs(shell, topic)
     shell.ok("undo --yes")
     assert topic not in shell.ok("list-topics").out
-    assert "no changes of cluster" in shell.ok("undo").err
+    assert "no changes to cluster" in shell.ok("undo").err
 
 
 def test_several_changes_are_one_plan_and_one_entry(shell: Shell, topic: str) -> None:
@@ -356,7 +356,7 @@ def test_another_cluster_at_the_address_is_not_changed(shell: Shell, topic: str)
     file.parent.rename(other)
     row = json.loads((other / file.name).read_text()) | {"cluster": "another-cluster"}
     (other / file.name).write_text(json.dumps(row))
-    assert f"no changes of cluster {entry['cluster']}" in shell.ok("undo --yes").err
+    assert f"no changes to cluster {entry['cluster']}" in shell.ok("undo --yes").err
     refused(shell(f"undo {entry['id']}"), "changed cluster another-cluster")
     assert configs(shell, topic) == {"segment.ms": "3600000"}
 

@@ -181,7 +181,7 @@ def test_what_is_deleted_before_it_is_read_is_not_called_copied(
     assert sum(change.records or 0 for change in outcomes.values) == copied
     ((change, why),) = outcomes.failures.items()
     assert f"{source}:2 offsets {lost}" in str(change.field), change
-    assert (why.name, "deleted after the copy began" in why.message) == ("deleted", True)
+    assert (why.name, "deleted before they could be copied" in why.message) == ("deleted", True)
 
 
 def test_what_was_deleted_before_it_was_read_is_told_after_ctrl_c_too(
@@ -421,4 +421,4 @@ def test_a_copy_of_nothing_says_so(cluster: Cluster, source: str) -> None:
     step = replace(_step(cluster, source, _topic(cluster)), decoder=Decoder(Nothing()))
     (change,) = step.send(cluster, validate_only=False).values
     assert (change.records, change.field) == (0, "no records"), change
-    assert change.note == "the source no longer has any of them"
+    assert change.note == "the records no longer exist in the source"

@@ -52,7 +52,7 @@ def test_a_host_that_never_matches_is_doubted(host: str, said: str) -> None:
         ("Group:ops", ""),
         ("user:eve", "principal user:eve never matches: types are case-sensitive, use User:eve"),
         ("USER:*", "use User:*"),
-        ("User:svc-*", "matches no user but 'svc-*': only User:* is a wildcard"),
+        ("User:svc-*", "matches only user 'svc-*': only User:* is a wildcard"),
     ],
 )
 def test_a_principal_that_never_matches_is_doubted(principal: str, said: str) -> None:
@@ -70,11 +70,11 @@ def test_a_principal_that_never_matches_is_doubted(principal: str, said: str) ->
         (GROUP, "svc-", PREFIXED, ""),
         (GROUP, "svc-*", LITERAL,
          "an ACL on group svc-* matches only 'svc-*': the asterisk (*) is not a wildcard there;"
-         " for all groups with a prefix: prefixed group svc-"),
+         " to match groups by prefix, use: prefixed group svc-"),
         (GROUP, "svc-*", PREFIXED,
          "an ACL on prefixed group svc-* matches only names that begin with 'svc-*'"),
         (AclResourceType.TRANSACTIONAL_ID, "tx-*", LITERAL,
-         "for all transactional IDs with a prefix: prefixed transactional-id tx-"),
+         "to match transactional IDs by prefix, use: prefixed transactional-id tx-"),
         (AclResourceType.USER, "User:eve", LITERAL, ""),
         (AclResourceType.USER, "*", LITERAL, ""),
         (AclResourceType.USER, "eve", LITERAL, "never matches: use the principal, User:eve"),

@@ -61,7 +61,7 @@ def test_the_cause_of_a_partition(
                 partitions("under-replicated", 1701, "brokers"),
                 partitions("at-min-isr", 5, "brokers"),
             ),
-            ["broker 2 is down (broker and controller): 1 partition offline, 2 below min ISR,"
+            ["broker 2 is down (broker and controller): 1 partition offline, 2 under min ISR,"
              " 1,701 under-replicated, the quorum tolerates no further failure"],
         ),
         (

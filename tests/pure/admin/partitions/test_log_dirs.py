@@ -127,8 +127,8 @@ def test_whether_a_replica_is_where_the_file_says(status: MoveStatus, note: str)
         ("b", ""),
         ("a b+, a b, b", ""),  # both are shown while the copy replaces the old replica
         ("a b+, silent, b", ""),
-        ("a b+, a", "replica orders:0 on broker 1 is not being moved to /b any more"),
-        ("a b+, a c+", "replica orders:0 on broker 1 is not being moved to /b any more"),
+        ("a b+, a", "replica orders:0 on broker 1 is no longer being moved to /b"),
+        ("a b+, a c+", "replica orders:0 on broker 1 is no longer being moved to /b"),
         ("a b+, a b!", "log directory /b of broker 1 is offline"),
         ("a b+, late", "deadline exceeded"),
     ],

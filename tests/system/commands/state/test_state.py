@@ -167,7 +167,7 @@ def test_an_incomplete_export_replaces_no_file(source: Program, tmp_path: Path) 
     assert run.status == 1, str(run)
     assert {each: Path(each).read_text() for each in written} == before
     assert all(each.endswith(".partial") for each in run.lines), run.lines
-    assert "not replaced, because the export is incomplete: topics.yaml" in run.stderr, str(run)
+    assert "not replaced: topics.yaml; the incomplete export" in run.stderr, str(run)
     assert source.ok("export", "--directory", str(folder)).lines == written
 
 
@@ -380,7 +380,7 @@ def test_users_are_created_with_a_password_only(
     assert "Add password_file: FILE or generate: true to the file." in run.stderr
     file = state(f"users:\n  {name}: {{SCRAM-SHA-512: {{iterations: 8192, generate: true}}}}\n")
     lost = target("apply", file, "--output", "json")
-    assert lost.status == 2 and "never printed as JSON" in lost.stderr
+    assert lost.status == 2 and "cannot be printed as JSON" in lost.stderr
     shown = target.ok("apply", file)
     assert f"password of user {name}" in shown.stdout
     assert target.ok("apply", file).stderr == "nothing to change\n"
@@ -454,7 +454,7 @@ def test_topics_that_cannot_be_read_are_not_pruned_by_their_export(
     run = alice("export", "orders.*,payments.*")
     assert run.status == 1 and "orders.placed:" in run.stdout
     assert "payments." not in run.stdout
-    assert "the export has no scope" in run.stderr
+    assert "no scope was written" in run.stderr
     file = tmp_path / "partial.yaml"
     file.write_text(run.stdout)
     assert "nothing to change" in source.ok("apply", str(file), "--prune").stderr
@@ -471,7 +471,7 @@ def test_topics_that_are_hidden_are_not_pruned_by_an_export_either(
         _await_hidden(alice)
         run = alice("export", "orders.*", "--only", "topics")
         assert run.status == 1 and "without DESCRIBE permission" in run.stderr + run.stdout, run
-        assert "the export has no scope" in run.stderr and "orders.shipped" not in run.stdout
+        assert "no scope was written" in run.stderr and "orders.shipped" not in run.stdout
         file = tmp_path / "partial.yaml"
         file.write_text(run.stdout)
         assert "nothing to change" in source.ok("apply", str(file), "--prune").stderr
@@ -482,7 +482,7 @@ def test_topics_that_are_hidden_are_not_pruned_by_an_export_either(
         source.ok("alter-acls", "--add", "allow User:alice Describe on cluster")
         named = alice("export", "orders.*", "--only", "topics")
         assert named.status == 1 and "orders.shipped" in named.stderr, named
-        assert "the export has no scope" in named.stderr
+        assert "no scope was written" in named.stderr
     finally:
         source.ok("alter-acls", "--remove", denied, "--yes")
         source("alter-acls", "--remove", "allow User:alice Describe on cluster", "--yes")
@@ -577,14 +577,14 @@ def test_a_profile_is_a_cluster(source: Program, target: Program, tmp_path: Path
         named = config.read_text()
         config.write_text(named.replace("profiles.src", 'profiles."eu.prod"'))
         both = target("diff", "eu.prod")
-        assert both.status == 2 and "'eu.prod' is a profile and a file" in both.stderr
+        assert both.status == 2 and "'eu.prod' is both a profile and a file" in both.stderr
         assert target("diff", "./eu.prod").status == 0
         Path("eu.prod").unlink()
         run = target("diff", "eu.prod", "--only", "broker-configs")
         assert run.status in (0, 1) and "cluster eu.prod" in run.stdout
         config.write_text(named)
         ambiguous = target("diff", "src")
-        assert ambiguous.status == 2 and "'src' is a profile and a file" in ambiguous.stderr
+        assert ambiguous.status == 2 and "'src' is both a profile and a file" in ambiguous.stderr
         assert target("diff", "./src").status == 0
     unknown = target("diff", "nosuch")
     assert unknown.status == 2

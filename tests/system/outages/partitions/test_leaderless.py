@@ -58,15 +58,15 @@ def test_unclean_elections_that_lose_records_now_are_confirmed(
     plan = advise(config_changes.plan_alter(cluster, {topic_of(leaderless): [enabled]}), cluster)
     assert plan.advice.confirm
     assert plan.advice.warnings == (
-        "unclean.leader.election.enable=true elects replicas that are not in sync as leaders of 1"
-        f" partition of topic {leaderless} that has no leader: committed records that they do not"
-        " have are lost and cannot be restored",
+        f"1 partition of topic {leaderless} without a leader will lose committed records, which"
+        " cannot be restored: unclean.leader.election.enable=true elects out-of-sync replicas as"
+        " leaders",
     )
     assert plan.advice.stakes == "loses committed records of 1 offline partition"
     plan = config_changes.plan_alter(cluster, {DEFAULT: [enabled]})  # others have topics, too
     plan = advise(plan, cluster)
     assert plan.advice.confirm
-    assert any("no leader: committed records" in each for each in plan.advice.warnings), (
-        plan.advice.warnings
-    )
+    assert any(
+        "without a leader will lose committed records" in each for each in plan.advice.warnings
+    ), plan.advice.warnings
     assert plan.advice.stakes.startswith("loses committed records of ")

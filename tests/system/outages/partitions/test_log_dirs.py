@@ -138,7 +138,7 @@ def test_a_slow_copy_is_followed_and_moved_back(
             back = kafka.ok(*f"{line} {here} --wait".split())
             assert f"log directory {there} -> {here}" in back.stdout, str(back)
             assert run.ended() == 1, run
-        assert f"is not being moved to {there} any more" in run.err
+        assert f"is no longer being moved to {there}" in run.err
     finally:
         kafka.ok("alter-configs", "--broker-id", "1", "--delete-config", SPEED)
     settled(cluster, topic, before)

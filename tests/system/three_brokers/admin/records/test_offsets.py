@@ -57,6 +57,6 @@ def test_a_silent_leader_is_waited_for_once(
             scan(cluster)
     assert {where.partition for where in found.values} == {0, 1}, "others are not affected"
     assert "broker 3" in found.failures[each[2]].message
-    assert late.value.message.startswith("timed out: waiting for the broker at ")
+    assert late.value.message.startswith("timed out after waiting for the broker at ")
     others = two.bootstrap.split(",")
     assert not any(other in late.value.message for other in others), "it is the silent one"

@@ -25,7 +25,7 @@ ANY_DOWN = "will fail while a broker is down"
 
 def test_the_default_of_the_cluster_counts(old_cluster: Cluster, name: str) -> None:
     """Kafka 4.1 and later do not delete this default again, so it is set on an older broker."""
-    above, one = f"{KEY}=2 has no effect on topic {name}", "brokers require only the one replica"
+    above, one = f"{KEY}=2 has no effect on topic {name}", "with a single replica"
     make_topic(old_cluster, name, configs=((KEY, "1"),))
     with restored(old_cluster, DEFAULT, KEY):
         plan = config_changes.plan_alter(old_cluster, {DEFAULT: [set_(KEY, "2")]})
@@ -34,7 +34,7 @@ def test_the_default_of_the_cluster_counts(old_cluster: Cluster, name: str) -> N
         done(plan, old_cluster)
         plan = config_changes.plan_alter(old_cluster, {topic_of(name): [delete(KEY)]})
         plan = advise(plan, old_cluster)
-        assert plan.advice.warnings == (f"{above}: {one}",)
+        assert plan.advice.warnings == (f"{above} {one}",)
         new = [
             NewTopic(f"{name}.default"),
             NewTopic(f"{name}.three", 1, 3),
@@ -42,7 +42,7 @@ def test_the_default_of_the_cluster_counts(old_cluster: Cluster, name: str) -> N
             NewTopic(f"{name}.placed", assignment=((1, 2), (2, 1))),
         ]
         assert advise(topic_changes.plan_create(new), old_cluster).advice.warnings == (
-            f"{above}.default: {one}",
+            f"{above}.default {one}",
             f"producers with acks=all to topic {name}.placed {ANY_DOWN} ({KEY}=2, 2 replicas)",
         )
     done(topic_changes.plan_delete(old_cluster, [name]), old_cluster)
