@@ -84,7 +84,7 @@ class ShellCompleter(Completer):
         if offered.more:
             typed = document.text_before_cursor[len(document.text_before_cursor) + start :]
             yield Completion(typed, start, display=f"… {offered.more:,} more",
-                             display_meta="keep typing")  # fmt: skip
+                             display_meta="type more")  # fmt: skip
 
     def waits_for(self, document: Document) -> bool:
         """Return whether the menu of this text is waiting for data of the cluster."""

@@ -156,7 +156,7 @@ class Session:
         if self._offered and self._typed_ahead():
             self._offered = ""
         elif self._offered:
-            self._print([("class:comment", "Enter runs it, Right edits it.")])
+            self._print([("class:comment", "Enter runs it, the right arrow edits it.")])
 
     def _suggest(self) -> None:
         """Suggest the offered command in gray. In the line itself, other words would be appended

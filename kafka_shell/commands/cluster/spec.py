@@ -154,7 +154,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="unregister-broker",
-        summary="Unregister brokers that were shut down for good.",
+        summary="Unregister brokers that are permanently down.",
         family="cluster",
         run="cluster.run:unregister_broker",
         effect=Effect.DESTROY,
@@ -235,7 +235,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="decommission",
-        summary="Remove a broker for good: cordon, drain, wait until it stops, unregister.",
+        summary="Remove a broker: cordon, drain, wait until it stops, unregister.",
         family="cluster",
         run="cluster.decommission:decommission",
         effect=Effect.DESTROY,

@@ -151,8 +151,8 @@ COMMANDS: tuple[Command, ...] = (
             "Values are validated against the types the broker reports and may have units:"
             " retention.ms=7d, segment.bytes=512MiB. Lowering retention deletes records and asks"
             " for confirmation.\n"
-            "--delete-config also deletes dynamic configs that a stopped broker left behind, which"
-            " cannot be listed. The broker must be registered."
+            "--delete-config also deletes dynamic configs of a stopped broker, which cannot be"
+            " listed. The broker must be registered."
         ),
         examples=(
             Example("alter-configs orders.placed retention.ms=90d", "keep records for 90 days"),

@@ -19,7 +19,7 @@ STATES = (
 )  # fmt: skip
 GROUPS = Argument("groups", kinds.GROUPS, "Groups: a,b  pay*  /regex/", many=True, required=False)
 GROUP = Option("--group", kinds.GROUP_ID,
-               "The group with this name, whatever characters it has; may be repeated.",
+               "A group by its exact name, not a pattern; may be repeated.",
                many=True)  # fmt: skip
 NAMED = (("groups", "--group"),)
 _VIEWS = ("--offsets", "--members", "--state", "--lag")

@@ -47,7 +47,7 @@ _BROKER = Option("--broker-id", kinds.BROKER, "Only these brokers: 1,2 (default:
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="reassign-partitions",
-        summary="Move replicas to other brokers: from a file, spread evenly, or drain a broker.",
+        summary="Move replicas to other brokers: from a file, by topic, or to drain a broker.",
         family="partitions",
         run="partitions.reassignments:reassign_partitions",
         effect=Effect.CHANGE,
@@ -81,10 +81,10 @@ COMMANDS: tuple[Command, ...] = (
         description=(
             "Uses the planner of rebalance; --broker-list moves replicas off all other brokers.\n"
             "The current replicas are first written to a rollback file.\n"
-            "The throttle is removed at the end with --wait, and at the prompt in the "
-            "background; elsewhere, run verify-reassign-partitions --finish.\n"
-            "More than 100 partitions are moved in batches, each when the one before is in sync; "
-            "otherwise the reassignment pauses and reports why.\n"
+            "--wait and the prompt remove the throttle when the reassignment completes; otherwise "
+            "run verify-reassign-partitions --finish.\n"
+            "More than 100 partitions are moved in batches; if the replicas of a batch are not in "
+            "sync, the reassignment pauses and reports why.\n"
             "To continue after a pause or Ctrl-C, run the same command again."
         ),
         search=("rebalance", "migrate", "decommission", "generate", "execute", "rack", "balance"),
@@ -291,8 +291,7 @@ COMMANDS: tuple[Command, ...] = (
             " directory of the broker; LAG is their offset lag.\n"
             "--by topic and --by partition sort by size: SIZE is the sum of all replicas, LARGEST"
             " the largest replica.\n"
-            "A + marks figures that lack replicas: their broker was not read, or their log"
-            " directory is offline."
+            "A + marks an incomplete sum: a broker was not read, or a log directory is offline."
         ),
         apis=(35,),
         examples=(

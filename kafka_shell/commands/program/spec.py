@@ -127,8 +127,8 @@ COMMANDS: tuple[Command, ...] = (
             Argument("name", kinds.CHOICE, "The setting.", required=False, choices=tuple(SETTINGS)),
             Argument("value", _VALUE, "Its new value.", required=False),
         ),
-        description="pager is off, or the number of screens above which output is paged (default:"
-        " 2).\nrefresh is off, or how often an idle prompt reads the cluster, for example 10s.",
+        description="pager: off, or the number of screens that are shown without a pager (default:"
+        " 2).\nrefresh: off, or how often an idle prompt reads the cluster, for example 10s.",
         examples=(Example("set", "show all settings and their sources"),),
     ),
     Command(

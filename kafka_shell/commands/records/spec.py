@@ -25,8 +25,8 @@ FORMATS = (
     "avro", "protobuf", "json-schema",
 )  # fmt: skip
 MAX_BATCH_SIZE = Option(
-    "--max-batch-size", kinds.SIZE, "Skip record batches that are larger when decompressed"
-    " (default: 64MiB).", least=1, most=(1 << 31) - 1,
+    "--max-batch-size", kinds.SIZE, "Skip record batches larger than this after"
+    " decompression (default: 64MiB).", least=1, most=(1 << 31) - 1,
 )  # fmt: skip
 
 # The isolation levels of consumers (KIP-98).

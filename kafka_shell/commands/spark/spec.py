@@ -96,8 +96,8 @@ COMMANDS: tuple[Command, ...] = (
             Option("--against", kinds.TEXT,
                    "Also compare with a state file, a snapshot (DIR) or a profile.",
                    metavar="WHAT"),
-            Option("--new-only", kinds.FILE, "Exclude findings that the newest audit in the"
-                   " snapshots of a directory also has.", metavar="DIR"),
+            Option("--new-only", kinds.FILE, "Exclude findings of the newest audit in the"
+                   " snapshots of a directory.", metavar="DIR"),
             Option("--findings", kinds.FILE,
                    "Also write all findings, however many, to a new directory: as JSON lines if its"
                    " name ends in .json or .jsonl, else as Parquet.", metavar="DIR"),

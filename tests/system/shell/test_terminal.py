@@ -405,7 +405,7 @@ def test_the_equivalent_of_a_pasted_line_is_suggested(shell: Terminal, bootstrap
     shell.until(lambda: "kafka> topics" in shell.line)
     shell.press("c-u")
     shell.run(f"kafka-topics.sh --bootstrap-server {bootstrap} --list")
-    shell.sees("Enter runs it, Right edits it.")
+    shell.sees("Enter runs it, the right arrow edits it.")
     shell.until(lambda: shell.line.endswith("kafka> list-topics"))
     shell.press("enter")
     shell.sees("shell.payments")
