@@ -118,8 +118,7 @@ def _with_consequences(cause: Finding, following: Sequence[Finding]) -> Finding:
     """`broker 2 is down (broker and controller): 1 partition offline, 701 under-replicated`."""
     role = " (broker and controller)" if any(f.check == "controllers" for f in following) else ""
     counts = list(_counts(following))
-    if cause.short and not counts:
-        counts = [cause.short]
+    counts = [*filter(None, [cause.short]), *counts]
     counts += [f.short for f in following if f.short and f.severity is not Severity.NOT_CHECKED]
     unread = [f.short for f in following if f.short and f.severity is Severity.NOT_CHECKED]
     counts += [f"{' and '.join(unread)} not checked"] if unread else []

@@ -69,8 +69,8 @@ def undo(invocation: Invocation, context: Context) -> Plan | NoRows:
     cluster_id = context.cluster.cluster_id
     chosen = _chosen(invocation, context, cluster_id)
     if not chosen:
-        which = "of this session to" if invocation["session"] else "to"
-        return NoRows(f"nothing to undo: the journal has no changes {which} cluster {cluster_id}")
+        which = "this session" if invocation["session"] else f"cluster {cluster_id}"
+        return NoRows(f"nothing to undo: the journal has no change of {which} that is not undone")
     applied = [
         book.change_of(row)
         for entry in reversed(chosen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.admin.cluster.model import Finding, Severity, by_cause, cause_of
+from kafka_shell.base.structs import replace
 from kafka_shell.wire.model import Partition
 
 CRITICAL, WARNING, NOT_CHECKED, NOTE = Severity
@@ -52,9 +53,13 @@ def test_the_cause_of_a_partition(
     ("findings", "told"),
     [
         ((DOWN,), ["broker 2 is down: leads 12 partitions"]),
+        (  # no controller is left to elect leaders
+            (DOWN, partitions("offline", 1, "brokers", CRITICAL)),
+            ["broker 2 is down: leads 12 partitions, 1 partition offline"],
+        ),
         (
             (
-                DOWN,
+                replace(DOWN, short=""),
                 partitions("offline", 1, "brokers", CRITICAL),
                 partitions("under-min-isr", 2, "brokers", CRITICAL),
                 CONTROLLER,
