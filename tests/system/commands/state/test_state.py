@@ -167,7 +167,7 @@ def test_an_incomplete_export_replaces_no_file(source: Program, tmp_path: Path) 
     assert run.status == 1, str(run)
     assert {each: Path(each).read_text() for each in written} == before
     assert all(each.endswith(".partial") for each in run.lines), run.lines
-    assert "not replaced: topics.yaml; the incomplete export" in run.stderr, str(run)
+    assert "not replaced: topics.yaml, acls.yaml" in run.stderr, str(run)
     assert source.ok("export", "--directory", str(folder)).lines == written
 
 
@@ -314,7 +314,7 @@ def test_fewer_partitions_are_refused_and_nothing_is_sent(
         run = target("apply", state(f"topics: {{{name}: {fields}}}\n"), "--reassign")
         assert run.status == 1 and f"topic {name} already has 3 partitions" in run.stderr
     run = target("apply", state(f"topics: {{{name}: {{replication_factor: 9}}}}\n"))
-    assert f"topic {name}: replication factor 9 is impossible" in run.stderr
+    assert f"topic {name}: replication factor 9 requires 9 brokers, running: 1" in run.stderr
 
 
 def test_other_replicas_are_refused_without_reassign(
@@ -499,7 +499,7 @@ def test_many_resources_without_rights_are_one_error(source: Program, tmp_path: 
     alice = _as_alice(source, tmp_path / "home")
     exported = alice("export", "--only", "topics")
     assert exported.status == 1
-    assert exported.stderr.count("error: TOPIC_AUTHORIZATION_FAILED") == 1, exported.stderr
+    assert exported.stderr.count("(TOPIC_AUTHORIZATION_FAILED)") == 1, exported.stderr
     assert "web.sessions" in exported.stderr
     file = tmp_path / "topics.yaml"
     whole = source.ok("export", "--only", "topics").stdout
