@@ -195,7 +195,6 @@ class Cache:
             self._notes.append(f"the cache on disk cannot be used: {readers.failure_of(error)}")
         while True:
             with self._condition:
-                self._doing = frozenset()
                 while not self._wanted and not self._closed:
                     self._condition.wait()
                 if self._closed:
@@ -318,6 +317,9 @@ class Cache:
         self._notify()
 
     def _set_state(self, state: CacheState) -> None:
+        if not state.reading:
+            with self._condition:  # before others see the state: they may ask for the same again
+                self._doing = frozenset()
         self._state = state
         self._notify()
 
