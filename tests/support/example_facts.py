@@ -291,7 +291,10 @@ FACTS: dict[str, tuple[str, ...]] = {
     "describe-broker 1": ("broker 1 127.0.0.1:", "rack rack-a", "data-b online"),
     "describe-quorum": ("leader 1", "CONTROLLER://127.0.0.1:"),
     "alter-quorum --remove 3 --dry-run": ("VOTER_NOT_FOUND",),
-    "alter-quorum --add 2@127.0.0.1:19093 --dry-run": ("unknown-directory-id", "ID@HOST:PORT"),
+    "alter-quorum --add 2@127.0.0.1:19093 --dry-run": (
+        "it is not an observer of the quorum",
+        "ID@HOST:PORT",
+    ),
     "describe-features": ("metadata.version 30 4.3-IV0",),
     "update-features --release-version 4.3 --dry-run": SAME,
     "update-features streams.version=0 --dry-run": ("streams.version: 1 -> 0",),

@@ -90,6 +90,6 @@ def test_client_ids_of_too_many_groups_are_not_read_and_old_ones_not_kept(
     before = ClusterView().with_part("client_ids", Part(NameIndex(["gone"])))
     with connect(demo_sandbox) as cluster:
         found = names.read(cluster, ["client_ids"], before.part, 1.0, {})["client_ids"]
-    assert found.error is not None and "more than 1 groups" in found.error.message
+    assert found.error is not None and "at most 1 groups" in found.error.message
     assert found.value.names, "those with a quota are read"
     assert "gone" not in found.value, "it is not in a source that was read"

@@ -110,7 +110,7 @@ def test_a_record_that_the_broker_refuses_is_data(
     lines = "\n".join(["small", "x" * 1_000, "small too"])
     run = kafka("produce", topic, "--from-file", "-", "--lines", stdin=lines)
     assert run.status == 1
-    assert "line 2: MESSAGE_TOO_LARGE" in run.stderr
+    assert "error: line 2: " in run.stderr and "MESSAGE_TOO_LARGE" in run.stderr
     assert run.stdout == f"wrote 2 records to partition {topic}:0: offsets 0, 1\n"
     assert [each.value for each in read(sandbox, topic)] == [b"small", b"small too"]
     (entry,) = kafka.ok("journal", "--output", "json").json

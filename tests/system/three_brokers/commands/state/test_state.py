@@ -88,7 +88,8 @@ def test_the_end_of_a_reassignment_is_no_change_to_undo(kafka_on_three: Program,
         run = three("undo")
         assert run.status == 1 and "there is nothing to undo" in run.stderr
         assert f"run undo {moved}" in run.stderr
-        assert "a throttle is removed when" in three.ok("journal", moved).stdout
+        finished = three.ok("journal", "--last", "1", "--output", "json").json[0]["id"]
+        assert "a throttle is removed when" in three.ok("journal", finished).stdout
         three.ok("undo", moved)
         three.ok("verify-reassign-partitions", "--finish")
     finally:
