@@ -11,7 +11,7 @@ from kafka_shell.base.errors import UsageError
 from kafka_shell.base.units import to_path
 from kafka_shell.config_file import BOOTSTRAP
 from kafka_shell.wire.client_properties import Property, bad, read_located, resolve
-from kafka_shell.wire.endpoint import parse_addresses
+from kafka_shell.wire.endpoint import parse_addresses, parse_via
 
 if TYPE_CHECKING:
     from kafka_shell.language.command import Invocation
@@ -149,7 +149,7 @@ def _setting(name: str, value: object, where: str) -> dict[str, Property]:
 
 def _without_password(via: object) -> object:
     """Raise UsageError if a URL has a password: others can read the command line."""
-    if via is not None and re.search(r"//[^@]*:[^@]*@", str(via)):
+    if via is not None and parse_via(str(via)).password is not None:
         raise UsageError(
             "--via has a password, which other users can read on the command line",
             hint="Set via in a profile, or KAFKA_SH_VIA.",

@@ -33,7 +33,8 @@ def select(session: Any, text: str) -> Any:
     Spark's grammar has no statement but a query in a subquery, so nothing else is run. Functions
     that run code or open files do not exist in sessions that this program starts
     (`session.withhold`), as the analysis of a query already evaluates some of its functions.
-    Programs (`TRANSFORM(...) USING 'command'`) run with the query only, so its plan tells.
+    Programs (`TRANSFORM(...) USING 'command'`) are not run before the query, so its plan is
+    checked.
     """
     frame = session.sql(f"SELECT * FROM (\n{text}\n)")
     if is_remote():

@@ -58,6 +58,7 @@ from kafka_shell.shell.paging import (
 )
 from kafka_shell.shell.screen import cleaned, style_of
 from kafka_shell.view.cache import FRESH_S, TOPICS, Cache
+from kafka_shell.wire.via import SSH_S, open_tunnel
 
 
 def run(context: Context) -> int:
@@ -107,12 +108,9 @@ class Session:
         threading.excepthook = self._report_thread_crash
         self._print(screen.lines(self.context.settings, terminal_size(self._stdout)[1]))
         reduce_latency()
-        via = self.context.settings.connection.via
-        if via is not None and via.scheme == "ssh":
-            from kafka_shell.wire.tunnel import SSH_S, tunnel
-
-            with suppress(ShellError):  # it may ask on the terminal, so not while the prompt does
-                tunnel(via, SSH_S)
+        connection = self.context.settings.connection
+        with suppress(ShellError):  # before the prompt reads the terminal; reading the view reports
+            open_tunnel(connection, connection.bootstrap[0], SSH_S)
         try:
             while not self._leaving:
                 self._print_notes()

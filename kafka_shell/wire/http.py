@@ -28,6 +28,7 @@ def opener(context: ssl.SSLContext | None = None, via: Via | None = None) -> Ope
     send secrets to another server, and uses no proxy for this machine. `via` replaces the proxies
     of the environment."""
     from http.client import HTTPConnection, HTTPSConnection
+    from urllib.parse import urlsplit
     from urllib.request import (
         HTTPHandler,
         HTTPRedirectHandler,
@@ -38,13 +39,14 @@ def opener(context: ssl.SSLContext | None = None, via: Via | None = None) -> Ope
 
     class Proxies(ProxyHandler):
         def proxy_open(self, req: Request, proxy: str, type: str) -> Any:
-            return super().proxy_open(req, proxy, type) if _proxy_of(req) else None
+            direct = via is not None or is_loopback(urlsplit(req.full_url).hostname or "")
+            return None if direct else super().proxy_open(req, proxy, type)
 
     class NoRedirect(HTTPRedirectHandler):
         def redirect_request(self, *args: object, **kwargs: object) -> None:
             return None
 
-    def through(kind: Any) -> Any:
+    def connecting(kind: Any) -> Any:
         def connection(host: str, **options: Any) -> Any:
             opened = kind(host, **options)
             opened._create_connection = lambda address, timeout, _: connect(
@@ -56,30 +58,13 @@ def opener(context: ssl.SSLContext | None = None, via: Via | None = None) -> Ope
 
     class Http(HTTPHandler):
         def http_open(self, req: Request) -> Any:
-            return self.do_open(through(HTTPConnection), req)
+            return self.do_open(connecting(HTTPConnection), req)
 
     class Https(HTTPSHandler):
         def https_open(self, req: Request) -> Any:
-            return self.do_open(through(HTTPSConnection), req, context=context)
+            return self.do_open(connecting(HTTPSConnection), req, context=context)
 
-    if via is not None:
-        client: Any = build_opener(NoRedirect(), ProxyHandler({}), Http(), Https())
-        client.via = via  # instead of the proxy of the environment
-        return client  # type: ignore[no-any-return]
-    https = [HTTPSHandler(context=context)] if context else []
-    return build_opener(NoRedirect(), Proxies(), *https)
-
-
-def _proxy_of(request: Request) -> str:
-    """host:port of the proxy that the environment sets for a request, or empty."""
-    from urllib.parse import urlsplit
-    from urllib.request import getproxies, proxy_bypass
-
-    url = urlsplit(request.full_url)
-    proxy = getproxies().get(url.scheme, "")
-    if not proxy or is_loopback(url.hostname or "") or proxy_bypass(url.netloc):
-        return ""
-    return proxy.rpartition("://")[2].rpartition("@")[2].rstrip("/")
+    return build_opener(NoRedirect(), Proxies(), Http(), Https())
 
 
 def fetch(client: OpenerDirector, request: Request, timeout: float, largest: int) -> bytes:
@@ -89,6 +74,7 @@ def fetch(client: OpenerDirector, request: Request, timeout: float, largest: int
     server that sends one byte per second would never reach it.
     """
     request.full_url = normalize_url(request.full_url)
+    server = request.host  # a proxy of the environment replaces it
     done: list[bytes | HttpFailure] = []
 
     def run() -> None:
@@ -102,8 +88,8 @@ def fetch(client: OpenerDirector, request: Request, timeout: float, largest: int
     thread.join(timeout)
     found = done[0] if done else _timed_out(timeout)
     if isinstance(found, HttpFailure):
-        proxy = "" if getattr(client, "via", None) else _proxy_of(request)
-        raise HttpFailure(f"{found} through the proxy {proxy}", found.status) if proxy else found
+        proxy = f" through the proxy {request.host}" if request.host != server else ""
+        raise HttpFailure(f"{found}{proxy}", found.status)
     return found
 
 

@@ -18,6 +18,7 @@ from kafka_shell.wire.failures import NoBrokerError, OtherClusterError, late
 from kafka_shell.wire.login import Login, log_in
 from kafka_shell.wire.requests import Coordinator, is_controller
 from kafka_shell.wire.transport import Link
+from kafka_shell.wire.via import SSH_S, open_tunnel
 
 if TYPE_CHECKING:
     import ssl
@@ -129,12 +130,8 @@ class Pool:
             self.identity_unverified = self.identity_unverified or (
                 bool(self.expected) and not self.ready()
             )
-            via = self._config.route(self._config.reachable(address))
-            if via is not None and via.scheme == "ssh":
-                from kafka_shell.wire.tunnel import SSH_S, tunnel
-
-                # It may ask, and the time to connect does not count yet.
-                tunnel(via, self.limit_time(SSH_S))
+            # The time to connect does not count yet.
+            open_tunnel(self._config, address, self.limit_time(SSH_S))
             link = Link(
                 self.loop, self._config, address, self._log_in, self._context(), self.limit_time
             )

@@ -18,8 +18,6 @@ from kafka_shell.base.waits import LOCAL_POLL_S
 from kafka_shell.wire.endpoint import Address, Via
 from kafka_shell.wire.failures import unreachable
 
-SSH_S = 120.0  # includes typing a passphrase
-
 
 class _Tunnel:
     """A process `ssh -D`, which ends with this program, unless that is killed by SIGKILL."""

@@ -6,8 +6,10 @@ import socket
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.text import quoted
-from kafka_shell.wire.endpoint import Address, Via, is_loopback
+from kafka_shell.wire.endpoint import Address, ConnectionConfig, Via, is_loopback
 from kafka_shell.wire.failures import unreachable
+
+SSH_S = 120.0  # for ssh, which includes typing a passphrase
 
 
 class ViaError(OSError):
@@ -19,8 +21,8 @@ class ViaError(OSError):
 
 
 def connect(via: Via | None, address: Address, timeout: float) -> socket.socket:
-    """Return a connection to the address. Raises OSError, and ViaError if a proxy is between. The
-    timeout is in seconds."""
+    """Return a connection to the address. Raises OSError, and ViaError for one through a proxy.
+    The timeout is in seconds."""
     if via is None or is_loopback(address.host):
         return socket.create_connection(address, timeout)
     try:
@@ -54,8 +56,18 @@ def _connect(via: Via, address: Address, timeout: float) -> socket.socket:
     return connected
 
 
+def open_tunnel(config: ConnectionConfig, address: Address, timeout: float) -> None:
+    """Start ssh if the address is behind it. ssh may ask on the terminal, and takes longer than a
+    connection. Raises ShellError."""
+    via = config.route(config.reachable(address))
+    if via is not None and via.scheme == "ssh":
+        from kafka_shell.wire.tunnel import tunnel
+
+        tunnel(via, timeout)
+
+
 def through(error: ShellError, via: Via | None) -> ShellError:
-    """Return the error, with the proxy that was between."""
+    """Return the error, with the proxy in its message."""
     if via is not None and str(via) not in error.message:
         error.message += f" (through {via})"
     return error

@@ -15,7 +15,9 @@ import pytest
 
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import http
-from kafka_shell.wire.endpoint import parse_via
+from kafka_shell.wire.endpoint import Address, Via, parse_via
+from kafka_shell.wire.tunnel import tunnel
+from kafka_shell.wire.via import connect
 from tests.support.program import Process, Program
 from tests.support.proxies import LOGIN, free_port, proxy, ssh_server
 
@@ -114,6 +116,15 @@ def test_password_is_rejected_on_the_command_line(tmp_path: Path) -> None:
     assert run.status == 2 and "secret" not in run.stderr, str(run)
 
 
+def test_proxy_of_the_environment_is_not_used_behind_one(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://corp.invalid:3128")
+    client = http.opener(via=parse_via(f"socks5://127.0.0.1:{free_port()}"))
+    with pytest.raises(http.HttpFailure, match=r"\(through socks5://[^)]*\)$"):
+        http.fetch(client, Request(f"http://{HOST}:1/"), 10, 100)
+
+
 def test_http_goes_through_the_proxy(port: int) -> None:
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -155,6 +166,12 @@ def test_ssh_is_started_and_ended(bastion: str, sandbox: Sandbox, tmp_path: Path
     assert kafka.ok("cluster-metadata").stdout
     commands = [process.cmdline() for process in psutil.process_iter()]
     assert not [line for line in commands if "-N" in line and "tester" in line], "it still runs"
+
+
+def test_every_user_of_this_machine_can_use_the_tunnel(bastion: str, sandbox: Sandbox) -> None:
+    port = int(sandbox.bootstrap.rpartition(":")[2])
+    opened = tunnel(parse_via(bastion), 60)
+    connect(Via("socks5", *opened), Address(HOST, port), 10).close()  # without a login
 
 
 def test_ssh_that_cannot_log_in_says_why(bastion: str, sandbox: Sandbox, tmp_path: Path) -> None:

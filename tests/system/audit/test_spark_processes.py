@@ -271,6 +271,7 @@ def test_spark_connect_evaluates_every_control(
                 env=environment(tmp_path, PYTHONPATH=str(ROOT)), cwd=tmp_path, timeout=500,
                 capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
             )  # fmt: skip
+            _check_functions(remote, tmp_path)
     finally:
         typical_topics.delete(shell)
     assert done.returncode == 1, done
@@ -288,6 +289,22 @@ def test_spark_connect_evaluates_every_control(
     habits = {*OPINIONS, "U02"}
     assert sum(len(of) for control, of in alarms.items() if control not in habits) <= 30, alarms
     _check_typical(found["typical"])
+
+
+def _check_functions(remote: str, folder: Path) -> None:
+    """A server that others started has the functions of Spark, but queries run no programs there
+    either."""
+    queries = "select version() as v, reflect('java.lang.Math', 'abs', -7) as n", _PROGRAM
+    lines = "".join(f'spark sql --remote {remote} "{query}" --output json\n' for query in queries)
+    done = subprocess.run(
+        [sys.executable, "-m", "kafka_shell"], input=lines, timeout=200, text=True,
+        env=environment(folder, PYTHONPATH=str(ROOT)), cwd=folder, capture_output=True, check=False,
+    )  # fmt: skip
+    assert json.loads(done.stdout)[0]["n"] == "7", done
+    assert "a query cannot run a program" in done.stderr
+
+
+_PROGRAM = "select transform(1) using 'cat' as (a)"
 
 
 def _check_typical(found: set[tuple[str, ...]]) -> None:
