@@ -147,8 +147,8 @@ FOREVER = "irreversible"
 TOPIC_ID = "topic ID "  # how the note of a created or deleted topic begins
 REMOVED = "(removed)"
 _SIGNS: dict[str, tuple[str, Role]] = {
-    "create": ("+", "added"),
-    "delete": ("-", "removed"),
+    "create": ("+ ", "added"),
+    "delete": ("- ", "removed"),
 }
 
 
@@ -398,7 +398,7 @@ def _resource_lines(changes: Sequence[Change], about: str | None = None) -> Iter
         created = all(change.verb == "create" for change in fields)
         deleted = all(change.verb == "delete" for change in fields)
         verb = "create" if created else "delete" if deleted else "alter"
-        yield _signed(verb) + text(name, "heading")
+        yield _signed(verb, name, "heading")
     mixed = any(_sign(change) for change in fields)
     for change in fields:
         yield text("  ") + _field(change, mixed)
@@ -406,7 +406,7 @@ def _resource_lines(changes: Sequence[Change], about: str | None = None) -> Iter
 
 def _resource_line(change: Change, name: str, *, several: bool) -> Text:
     """A created or deleted resource: `+ topic orders: 6 partitions`."""
-    line = _signed(change.verb) + text(name, "heading")
+    line = _signed(change.verb, name, "heading")
     before, after = change_values(change)
     if before and after and change.before != change.after:
         line = line + f": {before} -> {after}"
@@ -418,11 +418,11 @@ def _resource_line(change: Change, name: str, *, several: bool) -> Text:
 def _field(change: Change, mixed: bool) -> Text:
     """`key: old (default) -> new`, after a sign if the group has signs."""
     sign = _sign(change)
-    lead = _signed(sign) if sign else text("  " if mixed else "")
+    lead = text("  " if mixed and not sign else "")
     before, after = change_values(change)
     if change.before is None and change.effective is not None and change.source:
         before += f" ({change.source})"
-    line = lead + text(change.field, "key")
+    line = lead + _signed(sign, change.field, "key")
     if change.before == change.after and change.note and change.reversible:  # already set
         return line + (f": {after}" if after else "") + _remarks(change)
     if before and (after or sign):
@@ -445,9 +445,9 @@ def _sign(change: Change) -> str:
     return "create" if change.before is None and change.effective is None else ""
 
 
-def _signed(verb: str) -> Text:
-    sign, role = _SIGNS.get(verb, ("", ""))
-    return text(sign, role) + text(" ") if sign else Text()
+def _signed(verb: str, name: str, role: Role) -> Text:
+    sign, role = _SIGNS.get(verb, ("", role))
+    return text(sign + name, role)
 
 
 _UNKNOWN = Failure("UNKNOWN", "no reason given")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from kafka_shell.base.text import escape, is_printable, printable
 from kafka_shell.output.terminal import draw, terminal_size
-from kafka_shell.output.text import ELLIPSIS, LANGUAGES, Role, Text, rstrip
+from kafka_shell.output.text import ELLIPSIS, SYNTAX, Role, Text, rstrip
 
 if TYPE_CHECKING:
     from kafka_shell.output.theme import Depth, Theme
@@ -107,7 +107,7 @@ class StyledStream:
         return "".join(
             f"\x1b[{code}m{part}\x1b[0m"
             if (code := codes.get(role)) and part
-            else (self._in_language(part, role) if role in LANGUAGES else part)
+            else (self._in_language(part, role) if role in SYNTAX else part)
             for role, part in line.parts
         )
 

@@ -1,4 +1,4 @@
-"""Colors of JSON, YAML and other languages. Imported when the first of them is colored."""
+"""Colors of diffs, JSON, YAML and other languages. Imported when the first of them is colored."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from functools import lru_cache
 from typing import Any
 
 from pygments.lexers import get_lexer_by_name
-from pygments.token import Error
+from pygments.token import Error, Generic
 
 from kafka_shell.output.theme import Depth, Theme, parse_style, sgr
 
+_PARTS = {"added": Generic.Inserted, "removed": Generic.Deleted}  # of a diff
 _lexer = lru_cache(get_lexer_by_name)
 # In characters: lexing more would take seconds. For XML, it may take time quadratic in the length.
 MOST = 500_000
@@ -25,6 +26,8 @@ class Syntax:
 
     def __call__(self, source: str, language: str) -> str:
         """The text with the theme's color codes."""
+        if language in _PARTS:
+            return self._colored(_PARTS[language], source)
         if len(source) > (_MOST_XML if language == "xml" else MOST):
             return source
         lines = source + "\n"  # lexers of lines require the end of the last one

@@ -35,8 +35,8 @@ Role = Literal[
     "properties",
     "sql",
 ]
-# Colored by output.syntax.
-LANGUAGES: tuple[Role, ...] = ("json", "yaml", "xml", "properties", "sql")
+# Colored by output.syntax: parts of a diff, and languages.
+SYNTAX: tuple[Role, ...] = ("added", "removed", "json", "yaml", "xml", "properties", "sql")
 
 ELLIPSIS = "…"
 

@@ -13,7 +13,7 @@ from kafka_shell.base.errors import ShellError, near_miss
 from kafka_shell.base.files import bad_file, read_toml, shipped_folder, toml_line
 from kafka_shell.base.structs import replace
 from kafka_shell.output.terminal import is_dumb
-from kafka_shell.output.text import LANGUAGES, Role
+from kafka_shell.output.text import SYNTAX, Role
 
 # Convert prompt_toolkit style strings ("bold #rrggbb bg:#rrggbb") to SGR codes.
 
@@ -124,7 +124,7 @@ def depth_of(environ: Mapping[str, str]) -> Depth:
 Mode = Literal["light", "dark", "any"]
 
 DEFAULT = "midnight"
-OUTPUT_ROLES: tuple[Role, ...] = tuple(r for r in get_args(Role) if r and r not in LANGUAGES)
+OUTPUT_ROLES: tuple[Role, ...] = tuple(r for r in get_args(Role) if r and r not in SYNTAX)
 PROMPT_ROLES = (
     "prompt",
     "prompt-confirm",
@@ -165,16 +165,16 @@ _TOKENS: dict[str, str] = {
     "Token.Punctuation": "operator",
     "Token.Comment": "comment",
     "Token.Error": "unknown",
-    "Token.Generic.Deleted": "removed",
-    "Token.Generic.Inserted": "added",
+    "Token.Generic.Deleted": "unknown",
+    "Token.Generic.Inserted": "good",
 }
 
 
 class Theme(Struct, frozen=True):
     """Styles by role, as prompt_toolkit style strings.
 
-    A missing role has the terminal's default style. `style` names the style of Pygments for text in
-    other languages; without one, it has the styles of roles.
+    A missing role has the terminal's default style. `style` names the style of Pygments for diffs
+    and other languages; tokens that it leaves plain have the styles of roles.
     """
 
     name: str
@@ -200,7 +200,10 @@ class Theme(Struct, frozen=True):
             words = [word for word in ("bold", "italic", "underline") if look[word]]
             if look["color"] != plain["color"]:  # else the terminal's own
                 words.append(f"#{look['color']}")
-            return " ".join(words)
+            if look["bgcolor"]:
+                words.append(f"bg:#{look['bgcolor']}")
+            if words:
+                return " ".join(words)
         role = next((_TOKENS[str(each)] for each in reversed(known) if str(each) in _TOKENS), "")
         return {**self.output, **self.prompt}.get(role, "")
 
@@ -272,7 +275,11 @@ def _of_pygments(name: str) -> Theme:
     dark = isinstance(behind, tuple) and _luminance(behind) < 0.2
     base = read_theme(shipped_folder("themes") / f"{'midnight' if dark else 'daylight'}.toml")
     theme = replace(base, name=name, style=style)
-    found = {r: theme.token_style(string_to_tokentype(token)) for token, r in _TOKENS.items()}
+    found = {
+        r: theme.token_style(string_to_tokentype(token))
+        for token, r in _TOKENS.items()
+        if "Generic" not in token
+    }
     output, prompt = (
         {role: found.get(role) or style for role, style in table.items()}
         for table in (base.output, base.prompt)

@@ -210,7 +210,7 @@ def test_signs_stay_without_color_and_colors_have_signs() -> None:
 
     drawing = Writer(Tty(), Tty(), theme=load("midnight"), color=True, depth=256)
     drawing.draw_plan(plan(Change(topic("new"), "create", after="x")), ())
-    assert "\x1b[38;5;114m+\x1b[0m " in err_of(drawing)
+    assert "\x1b[38;5;77;48;5;22m+ topic new\x1b[0m: x" in err_of(drawing)
 
 
 def test_many_deletions_are_grouped_and_what_is_lost_is_named() -> None:

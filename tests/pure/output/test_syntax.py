@@ -16,7 +16,7 @@ from kafka_shell.base.command_results import Document, StreamedOutput
 from kafka_shell.base.text import escape, printable
 from kafka_shell.commands.records.record_table import RecordTable, page
 from kafka_shell.output.syntax import MOST, Syntax
-from kafka_shell.output.text import LANGUAGES, Text, text
+from kafka_shell.output.text import SYNTAX, Text, text
 from kafka_shell.output.theme import load
 from tests.support.samples import drawn
 
@@ -77,7 +77,7 @@ def test_a_document_has_the_colors_of_its_language() -> None:
     assert written(Document(state), color=True) == state
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SYNTAX)
 @given(st.text())
 def test_colors_change_no_character(language: str, source: str) -> None:
     for shown in (escape(source), printable(source)):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pygments.token import STANDARD_TYPES, Escape, Name, Other, Text
+from pygments.token import STANDARD_TYPES, Escape, Generic, Name, Other, Text
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import shipped_folder
@@ -86,7 +86,23 @@ def test_other_languages_read_on_both_backgrounds(name: str, nobody: Path) -> No
         behind = parse_style(background).foreground
         for token in set(STANDARD_TYPES) - INVISIBLE:
             style = parse_style(theme.token_style(token))
-            assert_readable(f"{token} on {background}", style, behind, least_contrast(name))
+            on = f"{token} on {background}"
+            assert_readable(on, style, style.background or behind, least_contrast(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_added_and_removed_differ(name: str, nobody: Path) -> None:
+    theme = load(name, user=nobody)
+    added, removed = map(theme.token_style, (Generic.Inserted, Generic.Deleted))
+    assert added != removed
+    assert bool(added) == (name != "mono")
+
+
+def test_a_diff_has_the_colors_of_its_style(nobody: Path) -> None:
+    gruvbox = load("pygments:gruvbox-dark", user=nobody)  # which colors the background
+    assert gruvbox.token_style(Generic.Deleted) == "#282828 bg:#fb4934"
+    plain = load("pygments:xcode", user=nobody)  # which has no style for a diff
+    assert plain.token_style(Generic.Inserted) == plain.output["good"]
 
 
 def test_a_style_of_pygments_is_a_theme(nobody: Path) -> None:
