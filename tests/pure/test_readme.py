@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -65,6 +66,17 @@ def test_the_commands_of_the_docs_are_valid() -> None:
 def test_charts_are_drawn_from_the_tables() -> None:
     charts = runpy.run_path(str(ROOT / "scripts" / "charts.py"))["charts"]()
     assert {name: (DOCS / name).read_text("utf-8") for name in charts} == charts
+
+
+def test_the_recorded_session_plays_in_an_image() -> None:
+    source = (DOCS / "prompt.svg").read_text("utf-8")
+    assert len(source) < 300_000
+    words = " ".join(ElementTree.fromstring(source).itertext())
+    for shown in ("retain a log before", "dry run:", "altered topic", "undo", "[y/N]"):
+        assert shown in words
+    assert "@media(prefers-reduced-motion:reduce){#s{animation:none}}" in words
+    assert "<script" not in source and "url(" not in source
+    assert set(re.findall(r'href="(.)', source)) == {"#"}
 
 
 def test_the_test_command_is_what_ci_runs() -> None:
