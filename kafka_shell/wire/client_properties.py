@@ -15,6 +15,7 @@ from kafka_shell.base.files import read_bytes
 from kafka_shell.base.plans import Secret
 from kafka_shell.base.units import to_path
 from kafka_shell.wire.endpoint import (
+    Assertion,
     ConnectionConfig,
     OAuth,
     Sasl,
@@ -29,6 +30,7 @@ from kafka_shell.wire.endpoint import (
 from kafka_shell.wire.password_source import PasswordSource
 
 T = TypeVar("T")
+D = TypeVar("D", int, None)
 
 # Java's `.properties` files, and the value of sasl.jaas.config.
 
@@ -311,6 +313,17 @@ KNOWN = frozenset(
         "sasl.oauthbearer.scope",
         "sasl.oauthbearer.client.credentials.client.id",
         "sasl.oauthbearer.client.credentials.client.secret",
+        "sasl.oauthbearer.assertion.algorithm",
+        "sasl.oauthbearer.assertion.claim.aud",
+        "sasl.oauthbearer.assertion.claim.exp.seconds",
+        "sasl.oauthbearer.assertion.claim.iss",
+        "sasl.oauthbearer.assertion.claim.jti.include",
+        "sasl.oauthbearer.assertion.claim.nbf.seconds",
+        "sasl.oauthbearer.assertion.claim.sub",
+        "sasl.oauthbearer.assertion.file",
+        "sasl.oauthbearer.assertion.private.key.file",
+        "sasl.oauthbearer.assertion.private.key.passphrase",
+        "sasl.oauthbearer.assertion.template.file",
         "ssl.truststore.type",
         "ssl.truststore.location",
         "ssl.truststore.certificates",
@@ -336,6 +349,10 @@ KNOWN = frozenset(
     }
 )
 
+_ASSERTION = "sasl.oauthbearer.assertion"
+_RETRIEVER = "sasl.oauthbearer.jwt.retriever.class"
+_JWT_BEARER = "JwtBearerJwtRetriever"
+
 # Properties of Java that change what others mean, with the supported classes.
 ONLY: dict[str, tuple[str, ...]] = {
     "bootstrap.controllers": (),
@@ -345,14 +362,17 @@ ONLY: dict[str, tuple[str, ...]] = {
         "OAuthBearerUnsecuredLoginCallbackHandler",
     ),
     "sasl.client.callback.handler.class": ("IAMClientCallbackHandler",),
-    "sasl.oauthbearer.jwt.retriever.class": (
+    _RETRIEVER: (
         "DefaultJwtRetriever",
         "ClientCredentialsJwtRetriever",
         "FileJwtRetriever",
+        _JWT_BEARER,
     ),
     "security.providers": (),
     "ssl.engine.factory.class": (),
 }
+
+_CLAIMS = ("iss", "sub", "aud")
 
 # The options of sasl.jaas.config that are used, or that change nothing here.
 _NAME_AND_PASSWORD = re.compile("username|password|tokenauth")
@@ -360,11 +380,16 @@ _OPTIONS = {
     "OAUTHBEARER": re.compile(
         "clientId|clientSecret|scope|extension_.+|unsecuredLogin(Extension|(String|Number|List)Claim)_.+"
     ),
-    "GSSAPI": re.compile("serviceName|useTicketCache|renewTGT|doNotPrompt|refreshKrb5Config|debug"),
-    "AWS_MSK_IAM": re.compile("awsDebugCreds"),
+    "GSSAPI": re.compile(
+        "serviceName|principal|useKeyTab|keyTab|useTicketCache|ticketCache|storeKey|renewTGT"
+        "|doNotPrompt|refreshKrb5Config|debug"
+    ),
+    "AWS_MSK_IAM": re.compile(
+        "awsProfileName|awsRoleArn|awsRoleExternalId|awsRoleSessionName|awsStsRegion|awsDebugCreds"
+    ),
 }
 
-_SECRETS = ("password", "jaas.config", "secret", "token", "keystore.key", "user.info")
+_SECRETS = ("password", "passphrase", "jaas.config", "secret", "token", "keystore.key", "user.info")
 
 _LOGIN = ("sasl.jaas.config", "sasl.oauthbearer.", "username", "password-command", "keyring")
 _REGISTRY_LOGIN = ("basic.auth.", "bearer.auth.")
@@ -484,13 +509,17 @@ class _Reader:
         return value
 
     def _seconds(self, name: str, default: float) -> float:
+        value = self._integer(name, "milliseconds", None)
+        return default if value is None else value / 1000
+
+    def _integer(self, name: str, unit: str, default: D) -> int | D:
         value = self._text(name)
         if not value:
             return default
         if not (value.isascii() and value.isdigit()):
-            what = f"{name} must be a number of milliseconds, got {value}"
+            what = f"{name} must be a number of {unit}, got {value}"
             raise bad(self._where(name), what, "Use an integer without unit.")
-        return int(value) / 1000
+        return int(value)
 
     # -- SASL --------------------------------------------------------------------------------------
 
@@ -505,14 +534,16 @@ class _Reader:
                 raise bad(self._where("sasl.jaas.config"), what, f"Remove {option}.")
         if mechanism == "OAUTHBEARER":
             return Sasl(mechanism, oauth=self._oauth(jaas.options))
+        if mechanism in ("GSSAPI", "AWS_MSK_IAM"):
+            service = self._text("sasl.kerberos.service.name")
+            named = {"serviceName": service} if service else {}
+            return Sasl(mechanism, options=tuple((jaas.options | named).items()))
         password = jaas.options.get("password")
-        service = self._text("sasl.kerberos.service.name") or jaas.options.get("serviceName", "")
         username = jaas.options.get("username") or self._text("username")
         return Sasl(
             mechanism,
             username,
             None if password is None else Secret(password),
-            service_name=service or "kafka",
             token=jaas.options.get("tokenauth", "").lower() == "true",
             source=self._password_source(username, mechanism) if password is None else None,
         )
@@ -565,6 +596,8 @@ class _Reader:
             client_id=self._text(f"{prefix}id") or options.get("clientId", ""),
             client_secret=secret,
             scope=self._text("sasl.oauthbearer.scope") or options.get("scope", ""),
+            assertion=self._assertion(),
+            jwt_bearer=self._jwt_bearer(),
             allow_loopback_http=self._text(
                 "sasl.oauthbearer.token.endpoint.allow.loopback.http"
             ).lower()
@@ -575,6 +608,31 @@ class _Reader:
                 for key, value in options.items()
                 if key.startswith(("extension_", "unsecuredLoginExtension_"))
             ),
+        )
+
+    def _jwt_bearer(self) -> bool:
+        return self._text(_RETRIEVER).endswith(_JWT_BEARER)
+
+    def _assertion(self) -> Assertion | None:
+        """The assertion of JwtBearerJwtRetriever, or one instead of a client secret."""
+        file, issuer = f"{_ASSERTION}.file", f"{_ASSERTION}.claim.iss"
+        if not (self._jwt_bearer() or self._find(file) or self._find(issuer)):
+            return None
+        key = f"{_ASSERTION}.private.key.file"
+        if not (self._find(file) or self._find(key)):
+            where = self._where(_RETRIEVER) or self._where(issuer)
+            raise bad(where, f"{key} is not set", f"Set it, or {file}.")
+        claims = ((name, self._text(f"{_ASSERTION}.claim.{name}")) for name in _CLAIMS)
+        return Assertion(
+            file=self._text(file),
+            key_file=self._text(key),
+            key_password=self._secret(f"{_ASSERTION}.private.key.passphrase"),
+            algorithm=self._choice(f"{_ASSERTION}.algorithm", ("RS256", "ES256"), "RS256"),
+            template_file=self._text(f"{_ASSERTION}.template.file"),
+            claims=tuple((name, value) for name, value in claims if value),
+            lifetime=self._integer(f"{_ASSERTION}.claim.exp.seconds", "seconds", 300),
+            valid_before=self._integer(f"{_ASSERTION}.claim.nbf.seconds", "seconds", 60),
+            with_id=self._text(f"{_ASSERTION}.claim.jti.include").lower() == "true",
         )
 
     # -- TLS ---------------------------------------------------------------------------------------

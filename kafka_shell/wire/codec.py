@@ -18,6 +18,8 @@ from kafka_shell.base.text import escape, quoted
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, LimitTime, Sasl
 from kafka_shell.wire.failures import COORDINATION, unreachable
 from kafka_shell.wire.frames import MalformedError
+from kafka_shell.wire.iam import Iam
+from kafka_shell.wire.kerberos import Kerberos
 
 
 class Message:
@@ -209,8 +211,8 @@ class SaslUnsafeError(SaslRefusedError):
 
 
 class SaslClient:
-    """A SASL exchange by kafka-python's mechanism: tokens to send, tokens received, until it is
-    done. All exceptions of the mechanism become SaslRefusedError."""
+    """A SASL exchange by a mechanism of kafka-python or of ours: tokens to send, tokens received,
+    until it is done. All exceptions of the mechanism become SaslRefusedError."""
 
     def __init__(self, mechanism: Any) -> None:
         self._mechanism = mechanism
@@ -280,16 +282,18 @@ def sasl_mechanism(
             f"unsupported SASL mechanism {sasl.mechanism}",
             f"Use one of {', '.join(sorted(SASL_MECHANISMS))}.",
         )
+    if sasl.mechanism == "GSSAPI":
+        return SaslClient(Kerberos(address.host, dict(sasl.options)))
+    if sasl.mechanism == "AWS_MSK_IAM":
+        if not config.uses_tls:
+            raise _unusable("SASL AWS_MSK_IAM requires TLS", "Set security.protocol=SASL_SSL.")
+        return SaslClient(Iam(address.host, sasl.options))
     settings: dict[str, Any] = {
         "host": address.host,
         "sasl_mechanism": sasl.mechanism,
     }
     if sasl.mechanism == "OAUTHBEARER":
         settings["sasl_oauth_token_provider"] = _token_provider(sasl, config, limit_time)
-    elif sasl.mechanism == "GSSAPI":
-        settings["sasl_kerberos_service_name"] = sasl.service_name
-    elif sasl.mechanism == "AWS_MSK_IAM":
-        settings["security_protocol"] = config.security_protocol
     else:  # without the protocol: it would only log a warning for every connection
         settings |= _name_and_password(sasl)
     try:
@@ -298,10 +302,8 @@ def sasl_mechanism(
     except ShellError:
         raise
     except Exception as error:
-        package = {"GSSAPI": "gssapi", "AWS_MSK_IAM": "botocore"}.get(sasl.mechanism, "")
-        hint = f"Install the Python package {package}: pip install {package}" if package else ""
         message = f"SASL {sasl.mechanism} is not available: {_first_line(error)}"
-        raise _unusable(message, hint) from None
+        raise _unusable(message, "") from None
 
 
 def _as_token(mechanism: Any) -> Any:

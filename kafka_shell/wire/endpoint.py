@@ -212,11 +212,28 @@ class Tls(Struct, frozen=True):
     minimum_version: str = "TLSv1.2"
 
 
+class Assertion(Struct, frozen=True):
+    """A JWT that proves to a token endpoint who the client is (RFC 7523): that of a file, or one
+    signed with a private key. Its lifetime is in seconds, as is the time before now from which it
+    is valid."""
+
+    file: str = ""
+    key_file: str = ""
+    key_password: Secret | None = None
+    algorithm: str = "RS256"
+    template_file: str = ""
+    claims: tuple[tuple[str, str], ...] = ()
+    lifetime: int = 300
+    valid_before: int = 60
+    with_id: bool = False
+
+
 class OAuth(Struct, frozen=True):
     """The source of OAUTHBEARER tokens; the first one that is set is used.
 
     `unsecured_claims` are the claims of an unsigned token (development brokers only). Endpoints
-    are https URLs; `allow_loopback_http` also allows http on localhost.
+    are https URLs; `allow_loopback_http` also allows http on localhost. An assertion replaces the
+    client secret, or, with `jwt_bearer`, the client credentials grant (KIP-1139, KIP-1258).
     """
 
     token: Secret | None = None
@@ -225,22 +242,25 @@ class OAuth(Struct, frozen=True):
     client_id: str = ""
     client_secret: Secret | None = None
     scope: str = ""
+    assertion: Assertion | None = None
+    jwt_bearer: bool = False
     unsecured_claims: tuple[tuple[str, str | float | tuple[str, ...]], ...] = ()
     extensions: tuple[tuple[str, str], ...] = ()
     allow_loopback_http: bool = False
 
 
 class Sasl(Struct, frozen=True):
-    """SASL settings: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI.
+    """SASL settings: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER, GSSAPI or AWS_MSK_IAM.
 
     `token`: the user name is the ID of a delegation token, and the password its HMAC (KIP-48).
+    `options` are those of Java's login module, for GSSAPI and AWS_MSK_IAM.
     """
 
     mechanism: str
     username: str = ""
     password: Secret | None = None
     oauth: OAuth | None = None
-    service_name: str = "kafka"
+    options: tuple[tuple[str, str], ...] = ()
     token: bool = False
     source: PasswordSource | None = None
     """The source of the password if it is not set here. Read at each login."""

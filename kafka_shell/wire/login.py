@@ -37,6 +37,12 @@ class LoginResult(NamedTuple):
     lifetime: float | None = None
 
 
+_HINTS = {
+    "AWS_MSK_IAM": "Check that IAM allows this identity kafka-cluster:Connect.",
+    "GSSAPI": "Check the principal, the clock, and the key tables of the brokers.",
+    "OAUTHBEARER": "Check that the brokers accept the issuer, audience and scope of the token.",
+}
+
 Login = Generator[LoginRequest, memoryview, LoginResult]
 
 
@@ -156,7 +162,7 @@ def _login_failed(sasl: Sasl, address: Address, why: str) -> ShellError:
         sasl.source.forget(sasl.username)  # the password may have changed
     who = f" as {sasl.username}" if sasl.username else ""
     why = why.replace('"Authentication failed: ', '"', 1).rstrip(". ")
-    hint = "Check the user name, the password and sasl.mechanism."
+    hint = _HINTS.get(sasl.mechanism, "Check the user name, the password and sasl.mechanism.")
     if sasl.token:
         who = f" with delegation token {sasl.username}"
         hint = "The token may have expired. Check its expiry time as its owner."

@@ -11,11 +11,11 @@ from collections import Counter
 from tests.support.places import PACKAGE
 
 # Without blank lines, comments, docstrings and imports, so that nobody gains by deleting those.
-SUM = 57200
+SUM = 57700
 LINES = {
     ".": 1300, "admin": 17600, "advice": 1100, "audit": 5000, "base": 1550, "clients": 800,
     "commands": 14100, "language": 2050, "output": 2500, "pasted": 750, "run": 1300,
-    "sandbox": 2250, "shell": 1950, "view": 950, "wire": 4700,
+    "sandbox": 2250, "shell": 1950, "view": 950, "wire": 5000,
 }  # fmt: skip
 FILES = 425
 LONGEST = 900  # lines of a file, with everything

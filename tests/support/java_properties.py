@@ -48,7 +48,7 @@ _INSTEAD = {
     "client.dns.lookup": "all addresses of a name are tried",
     "enable.metrics.push": "no metrics are pushed",
     "metadata.recovery.strategy": "the bootstrap servers are always tried again",
-    "sasl.kerberos.kinit.cmd": "the ticket of kinit is used",
+    "sasl.kerberos.kinit.cmd": "the ticket of kinit or the key table is used",
     "sasl.oauthbearer.header.urlencode": "client ID and secret are always URL-encoded",
     "ssl.cipher.suites": "OpenSSL chooses",
     "ssl.provider": "OpenSSL is used",
@@ -61,7 +61,6 @@ _OF_BROKERS = (
     "sasl.oauthbearer.scope.claim.", "sasl.oauthbearer.sub.claim.",
     "sasl.oauthbearer.jwt.validator.",
 )  # fmt: skip
-_OF_JWT = "sasl.oauthbearer.assertion."
 
 
 def meaning(name: str) -> str:
@@ -75,8 +74,6 @@ def meaning(name: str) -> str:
         return f"ignored: {_INSTEAD[name]}"
     if name.startswith(_OF_BROKERS):
         return "ignored: brokers check tokens"
-    if name.startswith(_OF_JWT):
-        return "ignored: the class that uses it, JwtBearerJwtRetriever, is an error"
     return "ignored"
 
 

@@ -386,16 +386,13 @@ def test_an_unknown_mechanism(secure_sandbox: Sandbox) -> None:
     assert "SCRAM-SHA-512" in error.hint
 
 
-def test_kerberos_without_its_package(secure_sandbox: Sandbox) -> None:
-    with pytest.raises(ImportError):
-        import gssapi  # noqa: F401
+def test_iam_without_tls(secure_sandbox: Sandbox) -> None:
     error = fails(
         secure_sandbox.bootstraps["SASL_PLAINTEXT"],
         security_protocol="SASL_PLAINTEXT",
-        sasl=Sasl("GSSAPI"),
+        sasl=Sasl("AWS_MSK_IAM"),
     )
-    assert error.code == "sasl-mechanism"
-    assert "pip install gssapi" in error.hint
+    assert error.hint == "Set security.protocol=SASL_SSL."
 
 
 def test_a_token_that_is_refused(secure_sandbox: Sandbox) -> None:

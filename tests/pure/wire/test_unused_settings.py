@@ -20,10 +20,10 @@ def jaas(mechanism: str, options: str) -> str:
 @pytest.mark.parametrize(
     ("text", "line", "name"),
     [
-        (jaas("AWS_MSK_IAM", 'awsProfileName="audit"'), 3, "awsProfileName"),
+        (jaas("AWS_MSK_IAM", 'awsProfile="audit"'), 3, "awsProfile"),
         (jaas("PLAIN", 'username="a" password="b" userName="c"'), 3, "userName"),
         (jaas("SCRAM-SHA-512", 'username="a" passwordFile="f"'), 3, "passwordFile"),
-        (jaas("GSSAPI", 'useKeyTab="true" keyTab="/k" principal="p"'), 3, "useKeyTab"),
+        (jaas("GSSAPI", 'useKeyTab="true" keytab="/k" principal="p"'), 3, "keytab"),
         (jaas("OAUTHBEARER", 'clientId="a" clientAssertion="b"'), 3, "clientAssertion"),
         (jaas("OAUTHBEARER", 'unsecuredLoginLifetimeSeconds="9"'), 3, "LifetimeSeconds"),
         ("security.providers=org.acme.Provider\n", 1, "security.providers"),
@@ -53,7 +53,8 @@ def test_unused_setting_is_refused_by_name(text: str, line: int, name: str) -> N
         jaas("PLAIN", 'username="a" password="b"'),
         jaas("SCRAM-SHA-256", 'username="a" password="b" tokenauth="true"'),
         jaas("GSSAPI", "useTicketCache=true useKeyTab=false serviceName=kafka"),
-        jaas("AWS_MSK_IAM", "")
+        jaas("GSSAPI", 'useKeyTab=true storeKey=true keyTab="/k" principal="p@R"'),
+        jaas("AWS_MSK_IAM", 'awsProfileName="audit" awsRoleArn="r" awsStsRegion="eu-west-1"')
         + "sasl.client.callback.handler.class=software.amazon.msk.IAMClientCallbackHandler\n",
         jaas("OAUTHBEARER", 'clientId="a" clientSecret="b" scope="c" extension_pool="d"')
         + f"sasl.login.callback.handler.class={MODULE}.OAuthBearerLoginCallbackHandler\n",
