@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kafka_shell import settings
 from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import locked, write_private
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quoted
 from kafka_shell.config_file import GUARDS
 from kafka_shell.context import Context, confirmed, remembered_ids
 from kafka_shell.settings import GuardedProfile
 from kafka_shell.wire.endpoint import Address
+from kafka_shell.wire.failures import OtherClusterError
 
 if TYPE_CHECKING:
-    from kafka_shell.wire.failures import OtherClusterError
     from kafka_shell.wire.model import Broker
 
 T = TypeVar("T")
@@ -33,8 +34,6 @@ def on_expected_cluster(context: Context, work: Callable[[], T]) -> T:
     except ShellError as error:
         if error.code != "other-cluster":
             raise
-        from kafka_shell.wire.failures import OtherClusterError
-
         if not isinstance(error, OtherClusterError) or not _accepted(context, error):
             raise
         return work()
@@ -95,8 +94,6 @@ def _remember_id(context: Context) -> None:
             " addresses, too"
         )
     import json
-
-    from kafka_shell.base.files import locked, write_private
 
     path = context.paths.cluster_ids
     try:

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from kafka_shell.admin.configs.model import HIDDEN
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import locked, open_private, private_folder, write_private
 from kafka_shell.base.outcome import ChangeResult, JournalEntry
@@ -343,8 +344,6 @@ def change_of(row: dict[str, Any]) -> Change:
 
 def _without_secrets(command: str, changes: Iterable[Change]) -> str:
     """The typed command with secret values masked."""
-    from kafka_shell.admin.configs.model import HIDDEN
-
     starts = [f"{change.field}=" for change in changes if change.after == HIDDEN]
     if not starts:
         return masked(command, HIDDEN)

@@ -1,12 +1,13 @@
 """The admin client: everything an Apache Kafka cluster lets an administrator read and change.
 
-    from kafka_shell.admin import Admin, NewTopic
+    from kafka_shell import Admin
+    from kafka_shell.admin import NewTopic
 
     with Admin("broker:9092") as admin:
         plan = admin.topics.plan_create([NewTopic("orders", partitions=3)])
         results = plan.apply()
 
-`Admin` and the models are imported from here when they are first used. Everything else is internal.
+The models are imported from here when they are first used. Everything else is internal.
 """
 
 from __future__ import annotations

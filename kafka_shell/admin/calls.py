@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-if TYPE_CHECKING:
-    from kafka_shell.base.plans import Change, Effect, NotChecked, Plan, Report, Resource
-    from kafka_shell.base.results import Results
-    from kafka_shell.wire.connection import Cluster
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Effect, NotChecked, Plan, Report, Resource, apply
+from kafka_shell.base.results import Results
+from kafka_shell.wire.client_properties import Property, to_connection
+from kafka_shell.wire.connection import Cluster
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,9 +50,6 @@ class Calls:
 
     def connect(self) -> Cluster:
         """A connection apart from that of the calls."""
-        from kafka_shell.wire.client_properties import Property, to_connection
-        from kafka_shell.wire.connection import Cluster
-
         return Cluster(
             to_connection(
                 {name: Property(str(value), name) for name, value in self._properties.items()}
@@ -172,17 +170,12 @@ class Plans(Generic[P]):
 
 
 def _validated(cluster: Cluster, plan: Plan) -> Results[Change, Change]:
-    from kafka_shell.base.results import Results
-
     return Results.merge(
         step.send(cluster, validate_only=True) for step in plan.steps if step.validates
     )
 
 
 def _applied(cluster: Cluster, plan: Plan, report: Report | None) -> Results[Change, Change]:
-    from kafka_shell.base.errors import ShellError
-    from kafka_shell.base.plans import apply
-
     if plan.whole and not plan.refused.ok:
         refused = len(plan.refused.failures)
         are = "is" if refused == 1 else "are"

@@ -69,6 +69,7 @@ from kafka_shell.admin.users import scram
 from kafka_shell.base.errors import UsageError
 from kafka_shell.base.plans import Plan, Secret
 from kafka_shell.base.results import Results
+from kafka_shell.wire.client_properties import read_properties
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.model import Topic, TopicSummary
 
@@ -622,8 +623,6 @@ class Admin(Client):
 
         Raises OSError or ShellError if the file cannot be read.
         """
-        from kafka_shell.wire.client_properties import read_properties
-
         return cls(read_properties(Path(path)), timeout=timeout)
 
     def __enter__(self) -> Admin:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kafka_shell.base.plans import Change, Plan
     from kafka_shell.base.results import Failure
 

@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import Enum
-from math import isfinite
+from math import gcd, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.base.structs import CodedEnum
 from kafka_shell.base.text import short
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
-
 
 # Durations, sizes, rates, times and counts as text: `7d`, `1GiB`, `2026-01-31T10:00`. Paths.
 #
@@ -170,8 +166,6 @@ def parse_time(text: str, *, now: int, zone: tzinfo | None = None) -> int:
     A number of 12 to 15 digits is milliseconds since the epoch; a shorter one is an error, because
     it is probably seconds or a day. A time without a zone is in `zone`, or in local time if None.
     """
-    from datetime import datetime
-
     if text == "now":
         return now
     if _EPOCH_MS.fullmatch(text):
@@ -200,8 +194,6 @@ _DAYS = {"today": 0, "yesterday": 1}  # days ago
 
 def _dated(text: str, now: int, zone: tzinfo | None) -> str:
     """The text with a date instead of `today` and `yesterday`, at midnight if it has no hour."""
-    from datetime import datetime, timedelta
-
     day, blank, clock = text.partition(" ")
     if day not in _DAYS or (blank and not clock):
         return text
@@ -212,8 +204,6 @@ def _dated(text: str, now: int, zone: tzinfo | None) -> str:
 def odd_hour(text: str, time: int, now: int) -> str:
     """A note on a typed time without a zone in an hour that local time skips or repeats; else
     empty. `time` is what it was parsed to, `now`."""
-    from datetime import datetime
-
     try:
         moment = datetime.fromisoformat(_dated(text, now, None))
         odd = moment.tzinfo is None and moment.timestamp() != moment.replace(fold=1).timestamp()
@@ -231,8 +221,6 @@ def format_time(milliseconds: int, zone: tzinfo | None = None) -> str:
 
     Producers may set any timestamp: one after the year 9999 is returned as a number.
     """
-    from datetime import UTC, datetime, timedelta
-
     precision = "milliseconds" if milliseconds % 1000 else "seconds"
     try:
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
@@ -374,8 +362,6 @@ def size_fraction(text: str, *, allow_rate: bool = True) -> Fraction | None:
 
 def reduce_fraction(numerator: int, denominator: int) -> Fraction:
     """The same fraction in lowest terms."""
-    from math import gcd
-
     divisor = gcd(numerator, denominator)
     return numerator // divisor, denominator // divisor
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.plans import Resource
@@ -19,9 +19,6 @@ from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan
 from kafka_shell.wire.model import Partition
-
-if TYPE_CHECKING:
-    from kafka_shell.admin.partitions.model import TopicPartition
 
 _NAMED = 20  # brokers in a hint
 _MAX_NAME_LENGTH = (1 << 15) // 4  # characters; a string in a request has at most 32,767 bytes
@@ -228,6 +225,4 @@ def partitions(
 
 def topic_partitions(chosen: Results[Resource, Partition]) -> list[TopicPartition]:
     """The partitions that were selected and exist."""
-    from kafka_shell.admin.partitions.model import TopicPartition
-
     return [TopicPartition(each.topic, each.partition) for each in chosen]

@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
+from itertools import chain, islice
 from math import isfinite
 from pathlib import PurePath
 from typing import Any
@@ -364,8 +365,6 @@ _Names = dict[str | None, Any]
 def _streamed_csv(values: Iterator[object], options: EncodingOptions) -> Iterator[str]:
     """The rows as they arrive, with the columns of the first one. An object in a column that had
     none is JSON."""
-    from itertools import chain, islice
-
     failing, first = isinstance(values, Parts), list(islice(values, 1))
     failing = failing or any(isinstance(each, Results) for each in first)
     header: dict[str, None] = {}  # ordered, and fast to look up

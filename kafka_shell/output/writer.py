@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
+from time import monotonic
 from typing import Any, TextIO
 
 from kafka_shell.base.command_results import Document, Listing, NoRows, StreamedOutput
@@ -12,6 +13,7 @@ from kafka_shell.base.outcome import Outcome
 from kafka_shell.base.plans import Plan
 from kafka_shell.base.results import Parts, Results
 from kafka_shell.output.columns import columns_of
+from kafka_shell.output.data import ENCODERS, EncodingOptions
 from kafka_shell.output.styled_stream import StyledStream
 from kafka_shell.output.tables import NO_RENDERERS, Page, Renderers, draw_table, lay_out
 from kafka_shell.output.text import Text, hang, text
@@ -110,8 +112,6 @@ class Writer:
         self._failures(pieces)
 
     def _encode(self, value: object) -> None:
-        from kafka_shell.output.data import ENCODERS, EncodingOptions
-
         options = EncodingOptions(
             self.out.unicode, self.out.terminal, self.safe_csv, self.renderers
         )
@@ -319,8 +319,6 @@ def _resource(entry: object) -> object:
 
 def _soon(values: Iterator[object]) -> tuple[list[object], bool]:
     """The rows that arrive within PATIENCE, at most a screenful; and whether these are all."""
-    from time import monotonic
-
     until = monotonic() + PATIENCE
     rows: list[object] = []
     for value in values:

@@ -17,6 +17,7 @@ from kafka_shell.base.text import quote
 from kafka_shell.commands.changes import undo_lines, unknown_undo_lines
 from kafka_shell.context import Context, confirmed
 from kafka_shell.output.humanize import change_values, name_few, question
+from kafka_shell.output.outcomes import draw_problems
 from kafka_shell.output.resource_kinds import command_after, touched
 from kafka_shell.output.text import hang, text
 from kafka_shell.run.sending import (
@@ -413,8 +414,6 @@ def _apply(
     if writer.format == "table":
         writer.write(outcome)
     else:
-        from kafka_shell.output.outcomes import draw_problems
-
         draw_problems(outcome, writer.err)
     return outcome
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.cluster import Attachment, attach, leave, start, status
+from kafka_shell.sandbox.demo import make_demo
 from kafka_shell.sandbox.jars import Report, no_report
+from kafka_shell.sandbox.stand_ins import add
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions, default_folder, stand_ins_for
-
-if TYPE_CHECKING:
-    from kafka_shell.wire.endpoint import ConnectionConfig
+from kafka_shell.wire.client_properties import read_located, to_connection
+from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 
 
 def folder_of(environ: Mapping[str, str]) -> Path:
@@ -52,12 +52,8 @@ def start_with_data(options: SandboxOptions, report: Report, *, empty: bool = Fa
 
     def fill(sandbox: Sandbox) -> None:
         if not empty:
-            from kafka_shell.sandbox.demo import make_demo
-
             make_demo(connection_to(sandbox), report)
         if sandbox.stand_in_brokers:
-            from kafka_shell.sandbox.stand_ins import add
-
             add(sandbox, report)
 
     return start(options, report, fill)
@@ -65,9 +61,6 @@ def start_with_data(options: SandboxOptions, report: Report, *, empty: bool = Fa
 
 def connection_to(sandbox: Sandbox) -> ConnectionConfig:
     """Return the connection config of the administrator of the sandbox."""
-    from kafka_shell.wire.client_properties import read_located, to_connection
-    from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
-
     if not sandbox.secure:
         return ConnectionConfig(parse_addresses(sandbox.bootstrap))
     return to_connection(read_located(sandbox.client_properties["admin-sasl-ssl"]))

@@ -12,10 +12,12 @@ import random
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
+from kafka_shell.admin.cluster import features
 from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.topics.steps import CreateTopics, records_of
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Secret
 from kafka_shell.base.results import Failure
@@ -23,11 +25,12 @@ from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.jars import Report
 from kafka_shell.sandbox.security import TWIN_USER
 from kafka_shell.sandbox.state import RACKS, Sandbox
-
-if TYPE_CHECKING:
-    from kafka_shell.wire.connection import Cluster
-    from kafka_shell.wire.endpoint import ConnectionConfig
-
+from kafka_shell.wire import messages, metadata_scan
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
+from kafka_shell.wire.failures import as_error
+from kafka_shell.wire.requests import Call, Coordinator, CoordinatorKind
+from kafka_shell.wire.rounds import in_requests, in_slices
 
 FIRST_ID = 1001
 PARTITIONS = 3
@@ -63,8 +66,6 @@ def heap_mebibytes(topics: int) -> int:
 
 def add(sandbox: Sandbox, report: Report) -> None:
     """Register the stand-ins and create their topics. Raises ShellError if one is rejected."""
-    from kafka_shell.wire.connection import Cluster
-
     (real,) = sandbox.brokers
     at_broker, at_controller = (
         replace(connection(sandbox, port), call_timeout=_TIMEOUT_S)
@@ -79,8 +80,6 @@ def add(sandbox: Sandbox, report: Report) -> None:
 
 def connection(sandbox: Sandbox, port: int | None) -> ConnectionConfig:
     """Return the connection to a port of the real node: of its broker, or of its controller."""
-    from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
-
     config = ConnectionConfig(parse_addresses(f"127.0.0.1:{port}"))
     if not sandbox.password:
         return config
@@ -93,13 +92,10 @@ def unregister_last_run(sandbox: Sandbox) -> None:
 
     Does nothing if the controller does not respond yet: the broker will retry.
     """
-    from kafka_shell.wire.connection import Cluster
-    from kafka_shell.wire.schemas import UnregisterBrokerRequest
-
     (real,) = sandbox.brokers
     config = connection(sandbox, real.controller_port)
     with suppress(ShellError), Cluster(config) as controller:
-        controller.send(UnregisterBrokerRequest(broker_id=real.id), check=False)
+        controller.send(messages.UnregisterBrokerRequest(broker_id=real.id), check=False)
 
 
 def is_leading(sandbox: Sandbox) -> bool:
@@ -107,9 +103,6 @@ def is_leading(sandbox: Sandbox) -> bool:
 
     After its last run was unregistered, it has to be elected again, which takes a moment.
     """
-    from kafka_shell.wire import metadata_scan
-    from kafka_shell.wire.connection import Cluster
-
     (real,) = sandbox.brokers
     (port,) = real.ports.values()
     with suppress(ShellError), Cluster(connection(sandbox, port)) as cluster:
@@ -129,8 +122,6 @@ def topic_names(count: int) -> Iterator[str]:
 
 def _make_internal_topics(cluster: Cluster) -> None:
     """Create the internal topics on the real broker before stand-ins are registered."""
-    from kafka_shell.wire.requests import Coordinator, CoordinatorKind
-
     for kind in (CoordinatorKind.GROUP, CoordinatorKind.TRANSACTION):
         cluster.api_versions(Coordinator(kind, "kafka-sh"))
 
@@ -138,28 +129,24 @@ def _make_internal_topics(cluster: Cluster) -> None:
 def _register(
     controller: Cluster, cluster: Cluster, sandbox: Sandbox, ids: Sequence[int], report: Report
 ) -> None:
-    from kafka_shell.admin.cluster import features
-    from kafka_shell.wire.requests import Call
-    from kafka_shell.wire.rounds import in_slices
-    from kafka_shell.wire.schemas import BrokerHeartbeatRequest
-    from kafka_shell.wire.schemas import BrokerRegistrationRequest as Registration
-
     supported = [
-        Registration.Feature(
+        messages.BrokerRegistrationRequest.Feature(
             name=each.name, min_supported_version=each.lowest, max_supported_version=each.highest
         )
         for each in features.describe(cluster).features
     ]
     (real,) = sandbox.brokers
     listeners = [
-        Registration.Listener(name=name, host="127.0.0.1", port=port, security_protocol=_PLAINTEXT)
+        messages.BrokerRegistrationRequest.Listener(
+            name=name, host="127.0.0.1", port=port, security_protocol=_PLAINTEXT
+        )
         for name, port in real.ports.items()
     ]
     done = 0
     for batch in in_slices(ids, _BROKERS_PER_BATCH):
         report("Registering stand-in brokers", done, len(ids))
         registrations = [
-            Registration(
+            messages.BrokerRegistrationRequest(
                 broker_id=number,
                 cluster_id=sandbox.cluster_id,
                 incarnation_id=uuid4(),
@@ -172,7 +159,7 @@ def _register(
         ]
         responses = _checked(controller.send_all([Call(each) for each in registrations]))
         heartbeats = [
-            BrokerHeartbeatRequest(
+            messages.BrokerHeartbeatRequest(
                 broker_id=number,
                 broker_epoch=response.broker_epoch,
                 current_metadata_offset=response.broker_epoch,  # caught up to its registration
@@ -188,10 +175,6 @@ def _register(
 
 def _create_topics(cluster: Cluster, ids: Sequence[int], count: int, report: Report) -> None:
     """Create topics on the stand-ins and wait until the broker knows the last one."""
-    from kafka_shell.admin.topics.steps import CreateTopics, records_of
-    from kafka_shell.wire.failures import as_error
-    from kafka_shell.wire.rounds import in_requests
-
     done = 0
     named = enumerate(topic_names(count))
     new = (NewTopic(name, assignment=_assignment(ids, at)) for at, name in named)
@@ -215,8 +198,6 @@ def _assignment(ids: Sequence[int], topic: int) -> tuple[tuple[int, ...], ...]:
 
 def _checked(responses: Sequence[Any]) -> Sequence[Any]:
     """Return the responses. Raises ShellError if one is a failure."""
-    from kafka_shell.wire.failures import as_error
-
     for response in responses:
         if isinstance(response, Failure):
             raise as_error(response)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import unquote, urlparse
 
 from msgspec import Struct
 
@@ -686,8 +687,6 @@ class _Reader:
 
 
 def _path_of(url: str) -> str:
-    from urllib.parse import unquote, urlparse
-
     return unquote(urlparse(url).path)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.text import escape, quoted
+from kafka_shell.wire import messages
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, LimitTime, Sasl
 from kafka_shell.wire.failures import COORDINATION, unreachable
 from kafka_shell.wire.frames import MalformedError
@@ -185,9 +186,7 @@ def _item_codes(response: Any) -> Iterator[int]:
 
 def find_coordinators(kind: int, keys: list[str], version: int) -> Message:
     """FindCoordinator (API key 10) for all keys, which are of one kind."""
-    from kafka.protocol.metadata import FindCoordinatorRequest
-
-    request = FindCoordinatorRequest(key_type=kind, coordinator_keys=keys, version=version)
+    request = messages.FindCoordinatorRequest(key_type=kind, coordinator_keys=keys, version=version)
     return Message(request)
 
 

@@ -16,6 +16,7 @@ from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import Resource
 from kafka_shell.base.text import named
 from kafka_shell.base.waits import FAILOVER_S
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import (
     COORDINATOR_NOT_AVAILABLE,
@@ -91,10 +92,8 @@ def find(
     results: Results[str, int] = Results()
     if not keys:
         return results
-    from kafka.protocol.metadata import FindCoordinatorRequest
-
     why = why or _no_coordinator
-    request = FindCoordinatorRequest(key_type=int(kind), coordinator_keys=list(keys))
+    request = messages.FindCoordinatorRequest(key_type=int(kind), coordinator_keys=list(keys))
     for row in cluster.send(request, lowest=_MANY_KEYS, check=False).coordinators:
         if row.error_code:
             results.failures[row.key] = why(row.key, row.error_code, row.error_message)

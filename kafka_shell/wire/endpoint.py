@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct, field
 
@@ -53,8 +54,6 @@ def normalize_host(host: str) -> str:
 
 def normalize_url(url: str) -> str:
     """Return a URL with its host as in `normalize_host`."""
-    from urllib.parse import urlsplit
-
     parts = urlsplit(url)
     user, at, host = parts.netloc.rpartition("@")
     if not host.startswith("["):
@@ -161,8 +160,6 @@ _VIA_PORTS = {"socks5": 1080, "http": 8080, "ssh": 0}
 def parse_via(text: str) -> Via:
     """Return a proxy such as `socks5://user:password@proxy:1080` or `ssh://bastion`. Raises
     UsageError, without the text, which may have a password."""
-    from urllib.parse import unquote, urlsplit
-
     try:
         parts = urlsplit(text.strip())
         port = parts.port

@@ -9,12 +9,10 @@ from __future__ import annotations
 import struct
 from binascii import b2a_base64
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 METADATA = 3
 SASL_HANDSHAKE = 17
@@ -273,7 +271,6 @@ _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 def uuid_of(topic_id: str) -> UUID:
     """The UUID of an ID in Kafka's base64 format."""
     import base64
-    from uuid import UUID
 
     return UUID(bytes=base64.urlsafe_b64decode(topic_id + "=="))
 

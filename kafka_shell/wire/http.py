@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 import threading
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from kafka_shell.base.text import quoted
 from kafka_shell.wire.endpoint import Address, Via, is_loopback, normalize_url
@@ -28,7 +29,6 @@ def opener(context: ssl.SSLContext | None = None, via: Via | None = None) -> Ope
     send secrets to another server, and uses no proxy for this machine. `via` replaces the proxies
     of the environment."""
     from http.client import HTTPConnection, HTTPSConnection
-    from urllib.parse import urlsplit
     from urllib.request import (
         HTTPHandler,
         HTTPRedirectHandler,

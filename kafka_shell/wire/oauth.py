@@ -8,6 +8,7 @@ import re
 import time
 import uuid
 from typing import TYPE_CHECKING
+from urllib.parse import quote, urlencode, urlsplit
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Secret
@@ -73,7 +74,6 @@ def _base64(value: object) -> str:
 
 def _from_endpoint(oauth: OAuth, config: ConnectionConfig, timeout: float) -> Secret:
     """A token of the client credentials grant (RFC 6749, section 4.4) or for a JWT (RFC 7523)."""
-    from urllib.parse import quote, urlencode
     from urllib.request import Request
 
     opener = _opener(oauth, config)
@@ -173,8 +173,6 @@ def _signature(assertion: Assertion, text: bytes) -> bytes:
 def _opener(oauth: OAuth, config: ConnectionConfig) -> OpenerDirector:
     """The HTTP client for an endpoint. It does not follow redirects, which would send the secret to
     another server, and trusts the CAs of the properties. Raises ShellError for an unsafe URL."""
-    from urllib.parse import urlsplit
-
     from kafka_shell.wire.tls import make_context
 
     try:

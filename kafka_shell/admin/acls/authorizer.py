@@ -24,6 +24,7 @@ from kafka_shell.admin.acls.model import (
     PatternType,
     Verdict,
 )
+from kafka_shell.admin.configs.read import of_some_broker
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.connection import Cluster
@@ -138,8 +139,6 @@ def configured(cluster: Cluster) -> Rules:
     A config listed without a value is set to an unknown value; one that is not listed has Kafka's
     default.
     """
-    from kafka_shell.admin.configs.read import of_some_broker
-
     try:
         configs = of_some_broker(cluster, [_SUPER_USERS, _NO_ACL, _AUTHORIZER])
     except ShellError:

@@ -26,6 +26,7 @@ from kafka_shell.base.plans import (
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import times
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import INVALID_REQUEST, RESOURCE_NOT_FOUND
 from kafka_shell.wire.failures import failure
@@ -56,11 +57,9 @@ class CreateAcls(_AclStep, frozen=True):
     verb = "create"
 
     def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
-        from kafka.protocol.admin import CreateAclsRequest
-
-        request = CreateAclsRequest(
+        request = messages.CreateAclsRequest(
             creations=[
-                CreateAclsRequest.AclCreation(
+                messages.CreateAclsRequest.AclCreation(
                     resource_type=int(binding.resource_type),
                     resource_name=binding.name,
                     resource_pattern_type=int(binding.pattern_type),
@@ -139,11 +138,12 @@ class DeleteAcls(_AclStep, frozen=True):
     verb = "delete"
 
     def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
-        from kafka.protocol.admin import DeleteAclsRequest
-
         filters = [AclFilter.exactly(binding) for binding in self.items]
-        request = DeleteAclsRequest(
-            filters=[DeleteAclsRequest.DeleteAclsFilter(**filter_fields(each)) for each in filters]
+        request = messages.DeleteAclsRequest(
+            filters=[
+                messages.DeleteAclsRequest.DeleteAclsFilter(**filter_fields(each))
+                for each in filters
+            ]
         )
         response = cluster.send(request, to=CONTROLLER, lowest=lowest_version(filters))
         return _in_order(self.items, response.filter_results, _delete_failure)

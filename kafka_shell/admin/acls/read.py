@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from ipaddress import ip_address
 from typing import Any
 
 from kafka_shell.admin.acls.model import (
@@ -19,6 +20,7 @@ from kafka_shell.admin.topics.similar import invalid_characters
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import Resource, replace
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import SECURITY_DISABLED
 from kafka_shell.wire.failures import BrokerError, as_error, failure
@@ -47,10 +49,12 @@ def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[
 
     Raises ShellError if the broker refuses one; SECURITY_DISABLED if it has no authorizer.
     """
-    from kafka.protocol.admin import DescribeAclsRequest as Request
-
     calls = [
-        Call(Request(**filter_fields(each)), lowest=lowest_version([each]), check=False)
+        Call(
+            messages.DescribeAclsRequest(**filter_fields(each)),
+            lowest=lowest_version([each]),
+            check=False,
+        )
         for each in filters
     ]
     found = []
@@ -186,8 +190,6 @@ def _doubts_of_host(host: str) -> Iterator[str]:
 def client_address(host: str) -> str | None:
     """A client's address as brokers write it to compare it with an ACL's host; None if it is not an
     address."""
-    from ipaddress import ip_address
-
     try:
         address = ip_address(host)
     except ValueError:

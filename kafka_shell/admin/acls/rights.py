@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from kafka_shell.admin.acls.model import AclOperation
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.coordinators import OFFSETS_TOPIC, partition_of
 from kafka_shell.wire.metadata_scan import scan
@@ -22,22 +23,20 @@ Operations = frozenset[AclOperation] | None
 
 def on_cluster(cluster: Cluster) -> Operations:
     """The operations that are allowed on the cluster (Kafka 2.8)."""
-    from kafka.protocol.admin import DescribeClusterRequest as Request
-
-    if not cluster.supports(Request):
+    if not cluster.supports(messages.DescribeClusterRequest):
         return None
-    response = cluster.send(Request(include_cluster_authorized_operations=True))
+    response = cluster.send(
+        messages.DescribeClusterRequest(include_cluster_authorized_operations=True)
+    )
     return _operations(response.authorized_operations)
 
 
 def on_topic(cluster: Cluster, topic: str) -> Operations:
     """The operations that are allowed on a topic (Kafka 2.3). None if it does not exist."""
-    from kafka.protocol.metadata import MetadataRequest as Request
-
-    if not cluster.supports(Request, 8):
+    if not cluster.supports(messages.MetadataRequest, 8):
         return None
-    request = Request(
-        topics=[Request.MetadataRequestTopic(name=topic)],
+    request = messages.MetadataRequest(
+        topics=[messages.MetadataRequest.MetadataRequestTopic(name=topic)],
         allow_auto_topic_creation=False,
         include_topic_authorized_operations=True,
     )
@@ -51,16 +50,14 @@ def on_group(cluster: Cluster, group: str) -> Operations:
 
     FindCoordinator is not sent, because it would create that topic.
     """
-    from kafka.protocol.admin import DescribeGroupsRequest as Request
-
     found = scan(cluster, [OFFSETS_TOPIC])
-    if OFFSETS_TOPIC not in found or not cluster.supports(Request, 3):
+    if OFFSETS_TOPIC not in found or not cluster.supports(messages.DescribeGroupsRequest, 3):
         return None
     partitions = found.topic(OFFSETS_TOPIC).partitions
     leader = partitions[partition_of(group, len(partitions))].leader
     if leader is None:
         return None
-    request = Request(groups=[group], include_authorized_operations=True)
+    request = messages.DescribeGroupsRequest(groups=[group], include_authorized_operations=True)
     # From version 6, groups that do not exist, and groups of other protocols, are an error.
     (row,) = cluster.send(request, Node(leader), lowest=3, highest=5, check=False).groups
     return None if row.error_code else _operations(row.authorized_operations)

@@ -14,6 +14,7 @@ from kafka_shell.base.plans import Advice, Change, Effect, Order, Plan, Value
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource
 from kafka_shell.base.waits import CHANGE_MS
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import (
     BROKER_NOT_AVAILABLE,
@@ -79,9 +80,9 @@ def describe(cluster: Cluster) -> Features:
 def ask(cluster: Cluster) -> Results[int, Any]:
     """The ApiVersions responses of all brokers; a failure for each that is not running, too. Raises
     ShellError if none responds."""
-    from kafka.protocol.metadata import ApiVersionsRequest
-
-    request = ApiVersionsRequest(client_software_name="kafka-sh", client_software_version="0.1")
+    request = messages.ApiVersionsRequest(
+        client_software_name="kafka-sh", client_software_version="0.1"
+    )
     found = cluster.each_broker(request)
     if not found.values:
         raise as_error(next(iter(found.failures.values())))
@@ -210,13 +211,11 @@ class UpdateFeatures(FieldsStep[tuple[str, int]], frozen=True):
         return levels(describe(cluster))
 
     def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
-        from kafka.protocol.admin import UpdateFeaturesRequest
-
         downgrade = _UNSAFE if self.unsafe else _SAFE
-        request = UpdateFeaturesRequest(
+        request = messages.UpdateFeaturesRequest(
             timeout_ms=self.timeout_ms,
             feature_updates=[
-                UpdateFeaturesRequest.FeatureUpdateKey(
+                messages.UpdateFeaturesRequest.FeatureUpdateKey(
                     feature=name,
                     max_version_level=level,
                     upgrade_type=downgrade if level < _level(self.now, name) else _UPGRADE,

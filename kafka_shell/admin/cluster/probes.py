@@ -18,7 +18,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.waits import CONTROLLER_S, WAITING_S
-from kafka_shell.wire import frames
+from kafka_shell.wire import frames, messages
 from kafka_shell.wire import requests as versions
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.dial import Loop
@@ -258,9 +258,7 @@ def why_out_of_date(cluster: Cluster) -> Failure | None:
     leaders and in-sync replicas may have changed, or a broker is behind it, which may be the one
     that was asked. None if all are current, if the controller may not be asked (it responds with an
     error, which brokers forward), and if brokers are too old for that."""
-    from kafka.protocol.admin import DescribeQuorumRequest
-
-    if not cluster.supports(DescribeQuorumRequest):
+    if not cluster.supports(messages.DescribeQuorumRequest):
         return None
     fresh = freshness(cluster, [broker.id for broker in cluster.known_brokers()], CONTROLLER_S)
     if fresh.quorum is not None or fresh.unread is None:

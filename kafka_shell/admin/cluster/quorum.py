@@ -21,6 +21,7 @@ from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import approximate_duration, counted
 from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire import connection as parallel
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.endpoint import Address, parse_addresses
 from kafka_shell.wire.error_codes import (
@@ -137,11 +138,9 @@ def _unreadable(response: Any) -> ShellError:
 
 def describe_request() -> Any:
     """DescribeQuorum of its only partition."""
-    from kafka.protocol.admin import DescribeQuorumRequest
-
-    kind = DescribeQuorumRequest.TopicData
+    kind = messages.DescribeQuorumRequest.TopicData
     partition = kind.PartitionData(partition_index=0)
-    return DescribeQuorumRequest(topics=[kind(topic_name=_TOPIC, partitions=[partition])])
+    return messages.DescribeQuorumRequest(topics=[kind(topic_name=_TOPIC, partitions=[partition])])
 
 
 def read(response: Any) -> Quorum:
@@ -209,15 +208,13 @@ class AddVoter(Struct, BaseStep, frozen=True):
         return (Change(_resource(self.voter.id), "create", after=_format_voter(self.voter)),)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        from kafka_shell.wire.schemas import AddRaftVoterRequest
-
-        request = AddRaftVoterRequest(
+        request = messages.AddRaftVoterRequest(
             cluster_id=cluster.cluster_id,
             timeout_ms=self.timeout_ms,
             voter_id=self.voter.id,
             voter_directory_id=uuid_of(self.voter.directory_id),
             listeners=[
-                AddRaftVoterRequest.Listener(
+                messages.AddRaftVoterRequest.Listener(
                     name=endpoint.name, host=endpoint.host, port=endpoint.port
                 )
                 for endpoint in self.voter.endpoints
@@ -249,9 +246,7 @@ class RemoveVoter(Struct, BaseStep, frozen=True):
         raise as_error(_no_voter(self.voter, "it was removed"))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        from kafka_shell.wire.schemas import RemoveRaftVoterRequest
-
-        request = RemoveRaftVoterRequest(
+        request = messages.RemoveRaftVoterRequest(
             cluster_id=cluster.cluster_id,
             voter_id=self.voter.id,
             voter_directory_id=uuid_of(self.voter.directory_id),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.model import Broker
@@ -28,11 +29,11 @@ def not_running(cluster: Cluster) -> frozenset[int]:
 
 def registered_brokers(cluster: Cluster) -> dict[int, Broker] | None:
     """The registered brokers by ID, running or not; None if brokers are too old."""
-    from kafka.protocol.admin import DescribeClusterRequest
-
-    if not cluster.supports(DescribeClusterRequest, 2):
+    if not cluster.supports(messages.DescribeClusterRequest, 2):
         return None
-    response: Any = cluster.send(DescribeClusterRequest(include_fenced_brokers=True), lowest=2)
+    response: Any = cluster.send(
+        messages.DescribeClusterRequest(include_fenced_brokers=True), lowest=2
+    )
     return {
         row.broker_id: Broker(
             row.broker_id, row.host, row.port, row.rack, state="fenced" if row.is_fenced else ""

@@ -11,7 +11,7 @@ from kafka_shell.admin.steps import BaseStep, refused_of, row_failure
 from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import counted, some
-from kafka_shell.wire import metadata_scan
+from kafka_shell.wire import messages, metadata_scan
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import BROKER_ID_NOT_REGISTERED, INVALID_REQUEST
 from kafka_shell.wire.failures import as_error, failure
@@ -40,9 +40,9 @@ class UnregisterBroker(Struct, BaseStep, frozen=True):
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        from kafka_shell.wire.schemas import UnregisterBrokerRequest
-
-        call = Call(UnregisterBrokerRequest(broker_id=self.broker), CONTROLLER, check=False)
+        call = Call(
+            messages.UnregisterBrokerRequest(broker_id=self.broker), CONTROLLER, check=False
+        )
         (row,) = cluster.send_all([call])
         resource = Resource("broker", str(self.broker))
         failure = row_failure(row, resource, requires="ALTER on the cluster", see=resource)

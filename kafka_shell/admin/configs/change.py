@@ -46,6 +46,7 @@ from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resou
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import format_config_value, same_value
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.endpoint import Address
 from kafka_shell.wire.error_codes import INVALID_REQUEST
@@ -216,10 +217,8 @@ class AlterConfigs(Struct, BaseStep, frozen=True, dict=True):
         return results
 
     def _request(self, validate_only: bool) -> Any:
-        from kafka.protocol.admin import IncrementalAlterConfigsRequest
-
-        kind = IncrementalAlterConfigsRequest.AlterConfigsResource
-        return IncrementalAlterConfigsRequest(
+        kind = messages.IncrementalAlterConfigsRequest.AlterConfigsResource
+        return messages.IncrementalAlterConfigsRequest(
             resources=[
                 kind(
                     resource_type=int(resource.type),
@@ -443,9 +442,7 @@ class DeleteLeftoverConfigs(Struct, BaseStep, frozen=True):
         return Results.of(changes, [failure] * len(changes))
 
     def _request(self, validate_only: bool) -> Any:
-        from kafka.protocol.admin import IncrementalAlterConfigsRequest
-
-        kind = IncrementalAlterConfigsRequest.AlterConfigsResource
+        kind = messages.IncrementalAlterConfigsRequest.AlterConfigsResource
         configs = [
             kind.AlterableConfig(name=key, config_operation=_DELETE, value=None)
             for key in self.keys
@@ -453,7 +450,9 @@ class DeleteLeftoverConfigs(Struct, BaseStep, frozen=True):
         resource = kind(
             resource_type=int(ResourceType.BROKER), resource_name=str(self.broker), configs=configs
         )
-        return IncrementalAlterConfigsRequest(resources=[resource], validate_only=validate_only)
+        return messages.IncrementalAlterConfigsRequest(
+            resources=[resource], validate_only=validate_only
+        )
 
 
 def plan_delete(cluster: Cluster, brokers: Sequence[int], keys: Sequence[str]) -> Plan:

@@ -21,6 +21,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import ConfigType, convert_unit
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import BROKER_NOT_AVAILABLE, INVALID_REQUEST, UNSUPPORTED_VERSION
 from kafka_shell.wire.failures import as_error, failure
@@ -337,13 +338,17 @@ def list_resources(cluster: Cluster, kind: ResourceType) -> list[str]:
         return sorted(scan(cluster).names)
     if kind is not ResourceType.CLIENT_METRICS and kind is not ResourceType.GROUP:
         return [str(broker.id) for broker in cluster.brokers(refresh=True)]
-    from kafka.protocol.admin import ListConfigResourcesRequest as Request
-
     requires = "DESCRIBE_CONFIGS on the cluster"
-    if kind is ResourceType.CLIENT_METRICS and not cluster.supports(Request, 1):
-        response = cluster.send(Request(), highest=0, requires=requires)
+    if kind is ResourceType.CLIENT_METRICS and not cluster.supports(
+        messages.ListConfigResourcesRequest, 1
+    ):
+        response = cluster.send(messages.ListConfigResourcesRequest(), highest=0, requires=requires)
     else:
-        response = cluster.send(Request(resource_types=[int(kind)]), lowest=1, requires=requires)
+        response = cluster.send(
+            messages.ListConfigResourcesRequest(resource_types=[int(kind)]),
+            lowest=1,
+            requires=requires,
+        )
     return sorted(row.resource_name for row in response.config_resources)
 
 

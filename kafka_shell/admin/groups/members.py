@@ -25,6 +25,7 @@ from kafka_shell.base.plans import Advice, Change, Effect, NotChecked, Outcomes,
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import named
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.coordinators import GroupApi, ask
 from kafka_shell.wire.error_codes import UNKNOWN_MEMBER_ID
@@ -41,9 +42,7 @@ _LEAVES_ALONE = (GroupType.SHARE, GroupType.STREAMS)
 
 
 def _delete_request(names: Sequence[str]) -> Any:
-    from kafka.protocol.admin import DeleteGroupsRequest
-
-    return DeleteGroupsRequest(groups_names=list(names))
+    return messages.DeleteGroupsRequest(groups_names=list(names))
 
 
 _DELETE = GroupApi(_delete_request, "results", "DELETE")
@@ -185,13 +184,11 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        from kafka.protocol.consumer.group import LeaveGroupRequest
-
         reason = f"{_REASON}: {self.reason}" if self.reason else _REASON
-        request = LeaveGroupRequest(
+        request = messages.LeaveGroupRequest(
             group_id=self.group,
             members=[
-                LeaveGroupRequest.MemberIdentity(
+                messages.LeaveGroupRequest.MemberIdentity(
                     member_id="" if member.instance_id else member.id,
                     group_instance_id=member.instance_id,
                     reason=reason,

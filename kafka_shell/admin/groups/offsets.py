@@ -17,6 +17,7 @@ from kafka_shell.base.plans import NotChecked
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import some
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.coordinators import GroupApi, GroupResponses, ResponsesByGroup, ask
 from kafka_shell.wire.error_codes import (
@@ -31,17 +32,15 @@ _MANY_GROUPS, _BY_NAME = 8, 9  # OffsetFetch: many groups since v8, topic IDs si
 
 
 def _committed(groups: Sequence[str]) -> Any:
-    from kafka.protocol.consumer import OffsetFetchRequest
-
-    kind = OffsetFetchRequest.OffsetFetchRequestGroup
-    return OffsetFetchRequest(groups=[kind(group_id=group, topics=None) for group in groups])
+    kind = messages.OffsetFetchRequest.OffsetFetchRequestGroup
+    return messages.OffsetFetchRequest(
+        groups=[kind(group_id=group, topics=None) for group in groups]
+    )
 
 
 def _shared(groups: Sequence[str]) -> Any:
-    from kafka_shell.wire.schemas import DescribeShareGroupOffsetsRequest
-
-    kind = DescribeShareGroupOffsetsRequest.DescribeShareGroupOffsetsRequestGroup
-    return DescribeShareGroupOffsetsRequest(
+    kind = messages.DescribeShareGroupOffsetsRequest.DescribeShareGroupOffsetsRequestGroup
+    return messages.DescribeShareGroupOffsetsRequest(
         groups=[kind(group_id=group, topics=None) for group in groups]
     )
 

@@ -24,6 +24,7 @@ from kafka_shell.base.errors import ShellError, did_you_mean
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import some
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.coordinators import (
     OFFSETS_TOPIC,
@@ -47,27 +48,19 @@ _CONSUMER = "consumer"  # the only protocol type whose member metadata is decode
 
 
 def _classic(groups: Sequence[str]) -> Any:
-    from kafka.protocol.admin import DescribeGroupsRequest
-
-    return DescribeGroupsRequest(groups=list(groups))
+    return messages.DescribeGroupsRequest(groups=list(groups))
 
 
 def _consumer(groups: Sequence[str]) -> Any:
-    from kafka_shell.wire.schemas import ConsumerGroupDescribeRequest
-
-    return ConsumerGroupDescribeRequest(group_ids=list(groups))
+    return messages.ConsumerGroupDescribeRequest(group_ids=list(groups))
 
 
 def _share(groups: Sequence[str]) -> Any:
-    from kafka_shell.wire.schemas import ShareGroupDescribeRequest
-
-    return ShareGroupDescribeRequest(group_ids=list(groups))
+    return messages.ShareGroupDescribeRequest(group_ids=list(groups))
 
 
 def _streams(groups: Sequence[str]) -> Any:
-    from kafka_shell.wire.schemas import StreamsGroupDescribeRequest
-
-    return StreamsGroupDescribeRequest(group_ids=list(groups))
+    return messages.StreamsGroupDescribeRequest(group_ids=list(groups))
 
 
 APIS = {
@@ -259,9 +252,7 @@ def list_groups(
     Raises ShellError if no broker can be reached.
     """
 
-    from kafka.protocol.admin import ListGroupsRequest
-
-    request = ListGroupsRequest(
+    request = messages.ListGroupsRequest(
         states_filter=list(states),
         types_filter=[each.value for each in types],
         min_version=_BY_TYPE if types else _BY_STATE if states else None,

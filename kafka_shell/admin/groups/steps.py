@@ -18,6 +18,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import named
 from kafka_shell.base.waits import FAILOVER_S
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import (
     GROUP_SUBSCRIBED_TO_TOPIC,
@@ -187,15 +188,13 @@ class CommitOffsets(OffsetsStep, frozen=True):
     retried = COORDINATION_OR_TOPIC
 
     def _request(self, group: str, resets: Sequence[Reset]) -> Any:
-        from kafka.protocol.consumer import OffsetCommitRequest
-
-        kind = OffsetCommitRequest.OffsetCommitRequestTopic
+        kind = messages.OffsetCommitRequest.OffsetCommitRequestTopic
         fields = {
             reset.partition: {"committed_offset": reset.after, "committed_metadata": ""}
             for reset in resets
         }
         topics = topic_rows(kind, kind.OffsetCommitRequestPartition, fields)
-        return OffsetCommitRequest(group_id=group, topics=topics)
+        return messages.OffsetCommitRequest(group_id=group, topics=topics)
 
 
 class DeleteOffsets(OffsetsStep, frozen=True):
@@ -204,12 +203,10 @@ class DeleteOffsets(OffsetsStep, frozen=True):
     operation = "DELETE"
 
     def _request(self, group: str, resets: Sequence[Reset]) -> Any:
-        from kafka.protocol.consumer import OffsetDeleteRequest
-
-        kind = OffsetDeleteRequest.OffsetDeleteRequestTopic
+        kind = messages.OffsetDeleteRequest.OffsetDeleteRequestTopic
         fields: dict[TopicPartition, dict[str, Any]] = {reset.partition: {} for reset in resets}
         topics = topic_rows(kind, kind.OffsetDeleteRequestPartition, fields)
-        return OffsetDeleteRequest(group_id=group, topics=topics)
+        return messages.OffsetDeleteRequest(group_id=group, topics=topics)
 
 
 # Setting and deleting the start offsets of share groups (KIP-932; API keys 91, 92).
@@ -226,16 +223,14 @@ class AlterShareOffsets(OffsetsStep, frozen=True):
         return offset_change(group, reset, self.type, reversible=reset.before is not None)
 
     def _request(self, group: str, resets: Sequence[Reset]) -> Any:
-        from kafka_shell.wire.schemas import AlterShareGroupOffsetsRequest
-
-        kind = AlterShareGroupOffsetsRequest.AlterShareGroupOffsetsRequestTopic
+        kind = messages.AlterShareGroupOffsetsRequest.AlterShareGroupOffsetsRequestTopic
         topics = topic_rows(
             kind,
             kind.AlterShareGroupOffsetsRequestPartition,
             {reset.partition: {"start_offset": reset.after} for reset in resets},
             name="topic_name",
         )
-        return AlterShareGroupOffsetsRequest(group_id=group, topics=topics)
+        return messages.AlterShareGroupOffsetsRequest(group_id=group, topics=topics)
 
     def _rows(self, response: Any, resets: Sequence[Reset]) -> Mapping[TopicPartition, Any]:
         return partition_rows(response.responses, name="topic_name")
@@ -248,11 +243,9 @@ class DeleteShareOffsets(OffsetsStep, frozen=True):
     operation = "DELETE"
 
     def _request(self, group: str, resets: Sequence[Reset]) -> Any:
-        from kafka_shell.wire.schemas import DeleteShareGroupOffsetsRequest
-
-        kind = DeleteShareGroupOffsetsRequest.DeleteShareGroupOffsetsRequestTopic
+        kind = messages.DeleteShareGroupOffsetsRequest.DeleteShareGroupOffsetsRequestTopic
         topics = [kind(topic_name=topic) for topic in by_topic(each.partition for each in resets)]
-        return DeleteShareGroupOffsetsRequest(group_id=group, topics=topics)
+        return messages.DeleteShareGroupOffsetsRequest(group_id=group, topics=topics)
 
     def _rows(self, response: Any, resets: Sequence[Reset]) -> Mapping[TopicPartition, Any]:
         rows = {row.topic_name: row for row in response.responses}

@@ -18,6 +18,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire import error_codes as codes
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import failure
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
@@ -78,12 +79,10 @@ class ElectLeaders(FieldsStep[Election], frozen=True):
         return [_failure(each.partition, rows.get(each.partition)) for each in self.items]
 
     def _request(self, partitions: Iterable[TopicPartition]) -> Any:
-        from kafka.protocol.admin import ElectLeadersRequest
-
-        return ElectLeadersRequest(
+        return messages.ElectLeadersRequest(
             election_type=_UNCLEAN if self.unclean else _PREFERRED,
             topic_partitions=[
-                ElectLeadersRequest.TopicPartitions(
+                messages.ElectLeadersRequest.TopicPartitions(
                     topic=name, partitions=[partition.partition for partition in group]
                 )
                 for name, group in by_topic(partitions).items()

@@ -41,6 +41,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import Bytes, approximate_bytes, counted
 from kafka_shell.base.waits import POLL_S, PROGRESS_S
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import (
     BROKER_NOT_AVAILABLE,
@@ -193,13 +194,11 @@ def _send(cluster: Cluster, moves: Sequence[LogDirMove]) -> list[Failure | None]
 
 
 def _request(moves: Sequence[LogDirMove]) -> Any:
-    from kafka.protocol.admin import AlterReplicaLogDirsRequest
-
-    kind = AlterReplicaLogDirsRequest.AlterReplicaLogDir
+    kind = messages.AlterReplicaLogDirsRequest.AlterReplicaLogDir
     by_path: dict[str, list[TopicPartition]] = {}
     for move in moves:
         by_path.setdefault(move.after, []).append(move.partition)
-    return AlterReplicaLogDirsRequest(
+    return messages.AlterReplicaLogDirsRequest(
         dirs=[
             kind(
                 path=path,

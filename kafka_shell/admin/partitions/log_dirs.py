@@ -8,6 +8,7 @@ from typing import Any
 from kafka_shell.admin.partitions.model import LogDir, LogReplica, TopicPartition
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.base.results import Failure, Results
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED
 from kafka_shell.wire.failures import failure
@@ -63,12 +64,10 @@ def cordoned(found: Results[int, tuple[LogDir, ...]]) -> frozenset[int]:
 
 
 def _describe_request(partitions: Sequence[TopicPartition] | None) -> Any:
-    from kafka.protocol.admin import DescribeLogDirsRequest
-
     if partitions is None:
-        return DescribeLogDirsRequest(topics=None)
-    topic = DescribeLogDirsRequest.DescribableLogDirTopic
-    return DescribeLogDirsRequest(
+        return messages.DescribeLogDirsRequest(topics=None)
+    topic = messages.DescribeLogDirsRequest.DescribableLogDirTopic
+    return messages.DescribeLogDirsRequest(
         topics=[
             topic(topic=name, partitions=[partition.partition for partition in group])
             for name, group in by_topic(partitions).items()

@@ -25,6 +25,7 @@ from kafka_shell.admin.records.offsets import log_ends
 from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.waits import CHANGE_MS, POLL_S, SETTLE_S, VISIBLE_S
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.model import Broker
@@ -46,9 +47,7 @@ def under_way(
     cluster: Cluster, topics: Sequence[str] | None = None
 ) -> Results[TopicPartition, Reassignment]:
     """The reassignments in progress: all, or of these topics, sorted by partition (API key 46)."""
-    from kafka.protocol.admin import ListPartitionReassignmentsRequest
-
-    request = ListPartitionReassignmentsRequest(timeout_ms=CHANGE_MS, topics=None)
+    request = messages.ListPartitionReassignmentsRequest(timeout_ms=CHANGE_MS, topics=None)
     names = None if topics is None else set(topics)
     response = cluster.send(request, to=CONTROLLER, requires="DESCRIBE on the cluster")
     found = sorted(

@@ -18,6 +18,7 @@ from kafka_shell.base.plans import Change, Outcomes, Resource
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.waits import CHANGE_MS
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import NO_REASSIGNMENT_IN_PROGRESS
 from kafka_shell.wire.metadata_scan import scan
@@ -204,11 +205,9 @@ def _send_request(
 
 
 def _request(moves: Sequence[Move], cancel: bool) -> Any:
-    from kafka.protocol.admin import AlterPartitionReassignmentsRequest
-
-    kind = AlterPartitionReassignmentsRequest.ReassignableTopic
+    kind = messages.AlterPartitionReassignmentsRequest.ReassignableTopic
     fields = {move.partition: {"replicas": None if cancel else list(move.after)} for move in moves}
-    return AlterPartitionReassignmentsRequest(
+    return messages.AlterPartitionReassignmentsRequest(
         timeout_ms=CHANGE_MS, topics=topic_rows(kind, kind.ReassignablePartition, fields)
     )
 

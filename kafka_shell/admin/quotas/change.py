@@ -12,6 +12,7 @@ from kafka_shell.admin.steps import Field, FieldsStep, read_again, row_failure
 from kafka_shell.base.plans import Change, Effect, Plan, Resource, Value
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import INVALID_REQUEST
 from kafka_shell.wire.failures import failure
@@ -37,13 +38,11 @@ class AlterQuotas(FieldsStep[QuotaAlteration], frozen=True):
         return _values(read_again(found, "the quotas of").values())
 
     def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
-        from kafka.protocol.admin import AlterClientQuotasRequest
-
-        kind = AlterClientQuotasRequest.EntryData
+        kind = messages.AlterClientQuotasRequest.EntryData
         by_entity: dict[QuotaEntity, list[QuotaAlteration]] = {}
         for alteration in self.items:
             by_entity.setdefault(alteration.entity, []).append(alteration)
-        request = AlterClientQuotasRequest(
+        request = messages.AlterClientQuotasRequest(
             entries=[
                 kind(
                     entity=[

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from kafka_shell.admin.configs.read import of_some_broker
 from kafka_shell.admin.quotas.model import (
     CLIENT_QUOTAS,
     DEFAULT,
@@ -22,6 +23,7 @@ from kafka_shell.admin.quotas.model import (
 )
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import as_error, requiring
 from kafka_shell.wire.requests import Call
@@ -109,12 +111,10 @@ def _describe_by_listing(
 
 
 def _describe_request(which: QuotaFilter) -> Any:
-    from kafka.protocol.admin import DescribeClientQuotasRequest
-
     parts = (("user", which.user), ("client-id", which.client_id), ("ip", which.ip))
-    return DescribeClientQuotasRequest(
+    return messages.DescribeClientQuotasRequest(
         components=[
-            DescribeClientQuotasRequest.ComponentData(
+            messages.DescribeClientQuotasRequest.ComponentData(
                 entity_type=kind,
                 match_type=_match(name),
                 match=name if isinstance(name, str) else None,
@@ -231,8 +231,6 @@ def callback(cluster: Cluster) -> str:
 
     Raises ShellError if the broker's configs cannot be read.
     """
-    from kafka_shell.admin.configs.read import of_some_broker
-
     entry = of_some_broker(cluster).get(_CALLBACK)
     return (entry.value or "") if entry is not None else ""
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from uuid import UUID
 
 from msgspec import Struct
 
@@ -20,11 +21,9 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource
 from kafka_shell.base.waits import REPORTED_S
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.requests import Call, Node
-
-if TYPE_CHECKING:
-    from uuid import UUID
 
 NAMED = 12  # the last version of Fetch with topic names
 IDENTIFIED = 13  # with topic IDs (KIP-516, Kafka 3.1)
@@ -189,10 +188,8 @@ def fetch_request(
     With `ids` of all topics it can be sent with version IDENTIFIED, to read no other topic of the
     same name.
     """
-    from kafka.protocol.consumer import FetchRequest
-
-    kind = FetchRequest.FetchTopic
-    request = FetchRequest(
+    kind = messages.FetchRequest.FetchTopic
+    request = messages.FetchRequest(
         replica_id=-1,
         max_wait_ms=wait_ms,
         min_bytes=1 if wait_ms else 0,

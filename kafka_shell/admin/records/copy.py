@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.codecs import NONE
@@ -246,8 +246,6 @@ class _Copier:
         )
 
     def _save(self) -> None:
-        from msgspec import to_builtins
-
         progress = replace(self._step.progress, spans=dict(self._spans))
         self._step.monitor.save(
             self._step.saved

@@ -18,6 +18,7 @@ from kafka_shell.base.plans import Advice, Change, Effect, NotChecked, Outcomes,
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import counted
 from kafka_shell.base.waits import CHANGE_MS, LEADERS_S
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import OFFSET_OUT_OF_RANGE, POLICY_VIOLATION
 from kafka_shell.wire.failures import MOVED, failure, failure_of_rest
@@ -100,10 +101,8 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
         return failed
 
     def _request(self, offsets: Mapping[TopicPartition, int]) -> Any:
-        from kafka.protocol.admin import DeleteRecordsRequest
-
-        topic = DeleteRecordsRequest.DeleteRecordsTopic
-        return DeleteRecordsRequest(
+        topic = messages.DeleteRecordsRequest.DeleteRecordsTopic
+        return messages.DeleteRecordsRequest(
             topics=topic_rows(
                 topic,
                 topic.DeleteRecordsPartition,

@@ -12,7 +12,8 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+from uuid import UUID
 
 from msgspec import Struct
 
@@ -49,10 +50,6 @@ from kafka_shell.wire.frames import uuid_of
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import Call, Node
 from kafka_shell.wire.runner import CallsInFlight
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
 
 # What is read of a partition: a span of offsets, in chunks of record batches.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+from uuid import UUID
 
 from kafka_shell.admin.partitions.model import (
     EARLIEST,
@@ -21,16 +22,13 @@ from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.partitions import by_leader, leaders
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.waits import CHANGE_MS
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import OFFSET_NOT_AVAILABLE, REPLICA_NOT_AVAILABLE
 from kafka_shell.wire.failures import NEW_LEADER, failure
 from kafka_shell.wire.frames import Reader, count, string
 from kafka_shell.wire.requests import Call, Node, RawRequest
 from kafka_shell.wire.rounds import ask_in_rounds
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
 
 # Requests for offsets of many partitions (ListOffsets, API key 2), read from bytes: encoding and
 # decoding them as messages would take ten times longer.
@@ -214,10 +212,8 @@ def log_ends(
 def _request(
     wanted: Mapping[TopicPartition, int], committed: bool, replica_id: int = _CONSUMER
 ) -> Any:
-    from kafka.protocol.consumer import ListOffsetsRequest
-
-    topic = ListOffsetsRequest.ListOffsetsTopic
-    return ListOffsetsRequest(
+    topic = messages.ListOffsetsRequest.ListOffsetsTopic
+    return messages.ListOffsetsRequest(
         replica_id=replica_id,
         isolation_level=_COMMITTED if committed else _UNCOMMITTED,
         timeout_ms=CHANGE_MS,

@@ -26,6 +26,7 @@ from kafka_shell.admin.records.fetching import (
 )
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.offsets import list_offsets, ranges
+from kafka_shell.admin.records.write import Writer
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
@@ -510,8 +511,6 @@ def append(
     Raises ShellError without WRITE, with too few in-sync replicas until the deadline, or if the
     outcome is unknown at the deadline ("outcome-unknown").
     """
-    from kafka_shell.admin.records.write import Writer
-
     (written,) = Writer(cluster, topic).write(
         {partition: [NewRecord(key, value) for key, value in records]}, whole=True
     )

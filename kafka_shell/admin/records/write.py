@@ -26,6 +26,7 @@ from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import counted
 from kafka_shell.wire import error_codes as codes
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import (
     MOVED,
@@ -316,9 +317,7 @@ class Writer:
         return groups
 
     def _call(self, leader: int, batches: Mapping[int, Batch]) -> Call:
-        from kafka.protocol.producer import ProduceRequest
-
-        kind = ProduceRequest.TopicProduceData
+        kind = messages.ProduceRequest.TopicProduceData
         now = int(time.time() * 1000)
         rows = []
         for partition, batch in batches.items():
@@ -331,7 +330,7 @@ class Writer:
                 sequence=batch.sequence,
             )  # fmt: skip
             rows.append(kind.PartitionProduceData(index=partition, records=raw))
-        request = ProduceRequest(
+        request = messages.ProduceRequest(
             transactional_id=None,
             acks=-1,
             timeout_ms=_REPLICATED_MS,
@@ -478,9 +477,7 @@ class Writer:
 
     def _new_producer(self) -> ProducerId:
         """A producer ID of our own (InitProducerId, API key 22)."""
-        from kafka.protocol.producer import InitProducerIdRequest
-
-        request = InitProducerIdRequest(
+        request = messages.InitProducerIdRequest(
             transactional_id=None, transaction_timeout_ms=60_000, producer_id=-1, producer_epoch=-1
         )
         requires = f"WRITE on topic {self.topic}"  # since Kafka 2.8 on any topic (KIP-679)

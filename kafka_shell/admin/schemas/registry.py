@@ -15,6 +15,7 @@ from kafka_shell.admin.schemas.budget import (
     read_json,
     reason,
 )
+from kafka_shell.admin.schemas.settings import registry_settings
 from kafka_shell.wire.client_properties import Property
 
 if TYPE_CHECKING:
@@ -96,8 +97,6 @@ class SchemaRegistry:
 def registry_of(properties: Mapping[str, Property]) -> SchemaRegistry | None:
     """The registry of client properties, or None without schema.registry.url. Raises ShellError
     with file and line. Sends nothing yet."""
-    from kafka_shell.admin.schemas.settings import registry_settings
-
     settings = registry_settings(properties)
     if settings is None:
         return None

@@ -23,6 +23,7 @@ from kafka_shell.base.plans import Bookkeeping, Change, Effect, Outcomes, Plan, 
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import format_duration, format_time
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import (
     DELEGATION_TOKEN_AUTHORIZATION_FAILED,
@@ -61,11 +62,9 @@ class CreateToken(Struct, BaseStep, frozen=True):
         return (Change(about, "create", note="; ".join(notes)),)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        from kafka_shell.wire.schemas import CreateDelegationTokenRequest as Request
-
         kind, name = split_principal(self.owner) if self.owner else (None, None)
-        renewer = Request.CreatableRenewers
-        request = Request(
+        renewer = messages.CreateDelegationTokenRequest.CreatableRenewers
+        request = messages.CreateDelegationTokenRequest(
             owner_principal_type=kind,
             owner_principal_name=name,
             renewers=[
@@ -191,12 +190,10 @@ class AlterExpiry(Struct, BaseStep, frozen=True):
         return results
 
     def _request(self, hmac: Secret) -> Any:
-        from kafka_shell.wire import schemas
-
         raw = _decoded(hmac)
         if self.renew:
-            return schemas.RenewDelegationTokenRequest(hmac=raw, renew_period_ms=self.period)
-        return schemas.ExpireDelegationTokenRequest(hmac=raw, expiry_time_period_ms=self.period)
+            return messages.RenewDelegationTokenRequest(hmac=raw, renew_period_ms=self.period)
+        return messages.ExpireDelegationTokenRequest(hmac=raw, expiry_time_period_ms=self.period)
 
 
 def _settled(now: Tokens, expected: dict[str, int], *, expired: bool) -> bool:

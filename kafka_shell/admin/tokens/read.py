@@ -16,6 +16,7 @@ from kafka_shell.base.plans import Secret
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.wire import error_codes as codes
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import as_error, failure
 
@@ -50,14 +51,12 @@ def describe(cluster: Cluster, owners: Sequence[str] | None = None) -> tuple[Del
 
 def read_tokens(cluster: Cluster, owners: Sequence[str] | None = None) -> Tokens:
     """Tokens by ID, each with its HMAC."""
-    from kafka_shell.wire.schemas import DescribeDelegationTokenRequest as Request
-
-    kind = Request.DescribeDelegationTokenOwner
+    kind = messages.DescribeDelegationTokenRequest.DescribeDelegationTokenOwner
     named = None
     if owners is not None:
         pairs = map(split_principal, dict.fromkeys(owners))
         named = [kind(principal_type=type_, principal_name=name) for type_, name in pairs]
-    response = cluster.send(Request(owners=named), check=False)
+    response = cluster.send(messages.DescribeDelegationTokenRequest(owners=named), check=False)
     if response.error_code:
         raise as_error(failure_of(response.error_code, "delegation tokens"))
     return {row.token_id: (_token(row), hmac_secret(row.hmac)) for row in response.tokens}

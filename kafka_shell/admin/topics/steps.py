@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
+from kafka_shell.admin.configs.read import of_some_broker
 from kafka_shell.admin.steps import BaseStep, changed, confirmed, row_failure
 from kafka_shell.admin.topics.model import NewTopic, format_assignment
 from kafka_shell.base.errors import ShellError
@@ -20,6 +21,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import ConfigType, counted, format_config_value
 from kafka_shell.base.waits import CHANGE_MS, LOCAL_POLL_S
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import (
     REQUEST_TIMED_OUT,
@@ -45,10 +47,8 @@ def with_defaults(step: CreateTopics, cluster: Cluster) -> CreateTopics:
     incomplete = [new for new in step.items if has_default(new)][:_ASKED]
     if not incomplete:
         return step
-    from kafka.protocol.admin import CreateTopicsRequest
-
-    request = CreateTopicsRequest(
-        topics=[creatable(CreateTopicsRequest, NewTopic(new.name)) for new in incomplete],
+    request = messages.CreateTopicsRequest(
+        topics=[creatable(messages.CreateTopicsRequest, NewTopic(new.name)) for new in incomplete],
         timeout_ms=CHANGE_MS,
         validate_only=True,
     )
@@ -82,8 +82,6 @@ def with_defaults(step: CreateTopics, cluster: Cluster) -> CreateTopics:
 
 def _configured(cluster: Cluster) -> tuple[int, int]:
     """The defaults in the configs of a broker. Raises ShellError."""
-    from kafka_shell.admin.configs.read import of_some_broker
-
     keys = ("num.partitions", "default.replication.factor")
     found = of_some_broker(cluster, keys)
     values = [found[key].value if key in found else None for key in keys]
@@ -265,10 +263,8 @@ class CreateTopics(TopicsStep[NewTopic], frozen=True):
         return 4 if any(map(has_default, self.items)) else 1, None
 
     def request(self, items: Sequence[NewTopic], timeout_ms: int, validate_only: bool) -> Any:
-        from kafka.protocol.admin import CreateTopicsRequest
-
-        return CreateTopicsRequest(
-            topics=[creatable(CreateTopicsRequest, new) for new in items],
+        return messages.CreateTopicsRequest(
+            topics=[creatable(messages.CreateTopicsRequest, new) for new in items],
             timeout_ms=timeout_ms,
             validate_only=validate_only,
         )
@@ -350,11 +346,9 @@ class DeleteTopics(TopicsStep[Topic], frozen=True):
         return (6, 6) if self._by_id else (0, 5)
 
     def request(self, items: Sequence[Topic], timeout_ms: int, validate_only: bool) -> Any:
-        from kafka.protocol.admin import DeleteTopicsRequest
-
-        state = DeleteTopicsRequest.DeleteTopicState
+        state = messages.DeleteTopicsRequest.DeleteTopicState
         by_id = self._by_id
-        return DeleteTopicsRequest(
+        return messages.DeleteTopicsRequest(
             topics=[state(name=None, topic_id=uuid_of(each.id)) for each in items if by_id],
             topic_names=[each.name for each in items],
             timeout_ms=timeout_ms,
@@ -442,10 +436,8 @@ class CreatePartitions(TopicsStep[Growth], frozen=True):
         return CreatePartitions(tuple(growths), self.timeout_ms)
 
     def request(self, items: Sequence[Growth], timeout_ms: int, validate_only: bool) -> Any:
-        from kafka.protocol.admin import CreatePartitionsRequest
-
-        kind = CreatePartitionsRequest.CreatePartitionsTopic
-        return CreatePartitionsRequest(
+        kind = messages.CreatePartitionsRequest.CreatePartitionsTopic
+        return messages.CreatePartitionsRequest(
             topics=[
                 kind(
                     name=growth.name,

@@ -27,6 +27,7 @@ from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resou
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import counted
 from kafka_shell.base.waits import FAILOVER_S
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import (
     CONCURRENT_TRANSACTIONS,
@@ -121,10 +122,8 @@ def _open(
 
 
 def _markers(group: Iterable[HangingTransaction]) -> Any:
-    from kafka.protocol.producer import WriteTxnMarkersRequest
-
-    marker = WriteTxnMarkersRequest.WritableTxnMarker
-    return WriteTxnMarkersRequest(
+    marker = messages.WriteTxnMarkersRequest.WritableTxnMarker
+    return messages.WriteTxnMarkersRequest(
         markers=[
             marker(
                 producer_id=transaction.producer_id,
@@ -327,9 +326,7 @@ def _aborting(cluster: Cluster, names: Sequence[str]) -> dict[str, Failure]:
 
 
 def _init_producer_id(each: Transaction) -> Any:
-    from kafka.protocol.producer import InitProducerIdRequest
-
-    return InitProducerIdRequest(
+    return messages.InitProducerIdRequest(
         transactional_id=each.transactional_id,
         transaction_timeout_ms=each.timeout_ms if each.timeout_ms > 0 else _TIMEOUT_MS,
         producer_id=-1,

@@ -11,6 +11,7 @@ from kafka_shell.admin.topics.partitions import find, without_leader
 from kafka_shell.admin.transactions.model import ProducerState
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.waits import LEADERS_S
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import (
     LEADER_NOT_AVAILABLE,
@@ -88,11 +89,9 @@ def _ask(
 
 
 def _request(wanted: Iterable[TopicPartition]) -> Any:
-    from kafka.protocol.admin import DescribeProducersRequest
-
-    return DescribeProducersRequest(
+    return messages.DescribeProducersRequest(
         topics=[
-            DescribeProducersRequest.TopicRequest(
+            messages.DescribeProducersRequest.TopicRequest(
                 name=name, partition_indexes=[partition.partition for partition in group]
             )
             for name, group in by_topic(wanted).items()

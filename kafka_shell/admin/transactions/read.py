@@ -21,7 +21,7 @@ from kafka_shell.admin.transactions.model import (
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource
-from kafka_shell.wire import coordinators
+from kafka_shell.wire import coordinators, messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import TRANSACTIONAL_ID_NOT_FOUND
 from kafka_shell.wire.failures import AUTHORIZATION, COORDINATION, failure
@@ -49,9 +49,7 @@ def list_transactions(
     `longer_than_ms` (Kafka 3.8) selects transactions that are open longer; `pattern` (4.1) is a
     regular expression that matches whole IDs. Raises ShellError for an unknown state.
     """
-    from kafka.protocol.admin import ListTransactionsRequest
-
-    request = ListTransactionsRequest(
+    request = messages.ListTransactionsRequest(
         state_filters=list(states),
         producer_id_filters=list(producer_ids),
         duration_filter=-1 if longer_than_ms is None else longer_than_ms,
@@ -98,15 +96,13 @@ def _describe_round(
     cluster: Cluster, requested: Sequence[str], found: Results[str, Transaction], clock: Clock
 ) -> list[str]:
     """Send one round of requests, add the results to `found`, and return IDs to retry."""
-    from kafka.protocol.admin import DescribeTransactionsRequest
-
     where = _coordinators(cluster, requested)
     found.failures.update(where.failures)
     by_node: dict[int, list[str]] = {}
     for each, node in where.values.items():
         by_node.setdefault(node, []).append(each)
     calls = [
-        Call(DescribeTransactionsRequest(transactional_ids=each), Node(node))
+        Call(messages.DescribeTransactionsRequest(transactional_ids=each), Node(node))
         for node, each in by_node.items()
     ]
     for (node, group), answer in zip(by_node.items(), cluster.send_all(calls), strict=True):

@@ -19,6 +19,7 @@ from kafka_shell.admin.users.model import (
 from kafka_shell.base.plans import Change, Effect, Plan, Resource, Value
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import (
     DUPLICATE_RESOURCE,
@@ -68,10 +69,8 @@ def describe(cluster: Cluster, users: Iterable[str] | None = None) -> Credential
 
 
 def _ask(cluster: Cluster, users: Sequence[str] | None) -> Any:
-    from kafka.protocol.admin import DescribeUserScramCredentialsRequest
-
-    name = DescribeUserScramCredentialsRequest.UserName
-    request = DescribeUserScramCredentialsRequest(
+    name = messages.DescribeUserScramCredentialsRequest.UserName
+    request = messages.DescribeUserScramCredentialsRequest(
         users=None if users is None else [name(name=user) for user in users]
     )
     return cluster.send(request, requires="DESCRIBE on the cluster")
@@ -105,18 +104,16 @@ class AlterScramCredentials(FieldsStep[NewScramCredential | ScramCredential], fr
         return _values(_existing(cluster, [item.user for item in self.items]))
 
     def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
-        from kafka.protocol.admin import AlterUserScramCredentialsRequest
-
-        request = AlterUserScramCredentialsRequest(
+        request = messages.AlterUserScramCredentialsRequest(
             deletions=[
-                AlterUserScramCredentialsRequest.ScramCredentialDeletion(
+                messages.AlterUserScramCredentialsRequest.ScramCredentialDeletion(
                     name=old.user, mechanism=int(old.mechanism)
                 )
                 for old in self.items
                 if isinstance(old, ScramCredential)
             ],
             upsertions=[
-                _upsertion(AlterUserScramCredentialsRequest.ScramCredentialUpsertion, new)
+                _upsertion(messages.AlterUserScramCredentialsRequest.ScramCredentialUpsertion, new)
                 for new in self.upsertions
             ],
         )

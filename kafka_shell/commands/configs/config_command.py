@@ -21,6 +21,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.units import to_path
 from kafka_shell.commands.configs.kinds import is_client_entity, refuse_literal_default, unnamed
 from kafka_shell.commands.configs.render import ConfigTable
+from kafka_shell.commands.configs.run import alter
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.wire import metadata_scan
@@ -54,8 +55,6 @@ def config_command(invocation: Invocation, context: Context) -> Plan | Results[A
         return _tables(context.cluster, resources)
     alterations = _alterations(invocation)
     _refuse_nothing(invocation, alterations)
-    from kafka_shell.commands.configs.run import alter
-
     plan = alter(invocation, context.cluster, resources, alterations)
     keys = [each.key for each in alterations]
     return replace(plan, fresh=lambda later: _tables(later, resources, keys))

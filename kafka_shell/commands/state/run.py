@@ -12,6 +12,7 @@ from kafka_shell.base.errors import UsageError, did_you_mean
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.commands import select
+from kafka_shell.commands.state.folder import write_folder
 from kafka_shell.commands.state.model import State
 from kafka_shell.commands.state.read import StateRequest, read_state
 from kafka_shell.commands.state.spec import KIND_NAMES, KINDS
@@ -66,8 +67,6 @@ def export(invocation: Invocation, context: Context) -> Document:
         context.note(note)
     as_text = json_text if output == "json" else yaml_text
     if invocation["directory"]:
-        from kafka_shell.commands.state.folder import write_folder
-
         suffix = ".json" if output == "json" else ".yaml"
         made = write_folder(
             state, invocation["directory"], invocation["by"], suffix, as_text,

@@ -26,6 +26,7 @@ from kafka_shell.commands import select
 from kafka_shell.commands.configs.kinds import config_pairs
 from kafka_shell.commands.configs.run import alter, pointing_at_keys
 from kafka_shell.commands.options import timeout_ms
+from kafka_shell.commands.partitions.reassignments import replicate
 from kafka_shell.commands.state.model import MAXIMUM, new_topic, read_assignment
 from kafka_shell.commands.topics.spec import REPLICA_ASSIGNMENT, convert_assignment
 from kafka_shell.context import Context
@@ -196,8 +197,6 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
         resources = [ConfigResource(ResourceType.TOPIC, name) for name in names]
         plans.append(alter(invocation, cluster, resources, alterations))
     if factor is not None and names:
-        from kafka_shell.commands.partitions.reassignments import replicate
-
         plans.append(replicate(invocation, context, dict.fromkeys(names, factor)))
     return merge_plans(plans)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.topics.visibility import hidden
 from kafka_shell.admin.transactions import change as transaction_changes
 from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.transactions import read as transactions
@@ -137,8 +138,6 @@ def search_hanging(invocation: Invocation, context: Context) -> HangingSearch:
     )
     unread = {about.name: failure for about, failure in refused.items()}
     if requested is None:
-        from kafka_shell.admin.topics.visibility import hidden
-
         visible = frozenset(scan(context.cluster).names)
         hiding = hidden(context.cluster, visible)
         unread |= {about.removeprefix("topic "): why for about, why in hiding.items()}

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import secrets
+import shutil
 import sys
 import time
 from collections.abc import Collection, Iterator, Mapping
@@ -36,10 +37,10 @@ from kafka_shell.sandbox.state import Broker, Sandbox, begin, save
 from kafka_shell.sandbox.twin import records
 from kafka_shell.sandbox.twin.model import Original
 from kafka_shell.sandbox.twin.records import write_snapshot
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import STAND_INS, ConnectionConfig
 from kafka_shell.wire.frames import uuid_of
-from kafka_shell.wire.schemas import UnregisterBrokerRequest
 
 _LARGEST_ID = (1 << 31) - 1
 _DATA = "data"
@@ -108,8 +109,6 @@ def fingerprint(original: Original) -> str:
 
 def remove(folder: Path) -> None:
     """Stop a twin in any state and delete its folder."""
-    import shutil
-
     sandboxes.wipe(folder)
     with suppress(OSError):
         shutil.rmtree(folder)
@@ -250,7 +249,7 @@ def leave_to_stand_ins(sandbox: Sandbox, running: Collection[int]) -> None:
     """Unregister the node, and wait until it shows only the brokers that run of the original."""
     (node,) = sandbox.brokers
     with Cluster(controller_of(sandbox)) as controller:
-        controller.send(UnregisterBrokerRequest(broker_id=node.id))
+        controller.send(messages.UnregisterBrokerRequest(broker_id=node.id))
     with connect(sandbox) as cluster:
         for _ in cluster.attempts(START_S):
             if {broker.id for broker in cluster.brokers(refresh=True)} == set(running):

@@ -23,12 +23,12 @@ from kafka_shell.base.units import counted
 from kafka_shell.base.waits import LOCAL_POLL_S
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import connect, controller_of
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import INVALID_UPDATE_VERSION, NOT_CONTROLLER
 from kafka_shell.wire.frames import uuid_of
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import Call
-from kafka_shell.wire.schemas import AlterPartitionRequest
 
 _SETTLE_S = 20.0
 _GUESSES = 20  # of an epoch in one round
@@ -176,7 +176,7 @@ def _reports(cluster: Cluster, epochs: Mapping[int, int], guesses: Guesses) -> I
 
 
 def _call(leader: int, epoch: int, reports: Sequence[_Report]) -> Call:
-    kind = AlterPartitionRequest.TopicData
+    kind = messages.AlterPartitionRequest.TopicData
     rows: dict[UUID, list[Any]] = {}
     for each in reports:
         id, partition = each.key
@@ -188,5 +188,5 @@ def _call(leader: int, epoch: int, reports: Sequence[_Report]) -> Call:
         )
         rows.setdefault(id, []).append(row)
     topics = [kind(topic_id=id, partitions=partitions) for id, partitions in rows.items()]
-    request = AlterPartitionRequest(broker_id=leader, broker_epoch=epoch, topics=topics)
+    request = messages.AlterPartitionRequest(broker_id=leader, broker_epoch=epoch, topics=topics)
     return Call(request, check=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -12,10 +11,8 @@ from kafka_shell.admin.cluster.model import Feature
 from kafka_shell.admin.configs.model import ConfigResource
 from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
 from kafka_shell.admin.quotas.model import QuotaEntity
+from kafka_shell.wire.metadata_scan import MetadataScan
 from kafka_shell.wire.model import Broker
-
-if TYPE_CHECKING:
-    from kafka_shell.wire.metadata_scan import MetadataScan
 
 
 class Original(Struct, frozen=True):

@@ -7,7 +7,8 @@ import textwrap
 import pytest
 
 import kafka_shell.admin
-from kafka_shell.admin import Admin, ShellError
+from kafka_shell import Admin
+from kafka_shell.admin import ShellError
 from tests.api_reference import example_of, families
 
 

@@ -40,14 +40,14 @@ from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 from kafka_shell.sandbox.twin.followers import following, settle
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
-from kafka_shell.wire.metadata_scan import scan
-from kafka_shell.wire.model import Broker
-from kafka_shell.wire.requests import Call, as_request, read_only
-from kafka_shell.wire.schemas import (
+from kafka_shell.wire.messages import (
     AlterPartitionRequest,
     BrokerHeartbeatRequest,
     UnregisterBrokerRequest,
 )
+from kafka_shell.wire.metadata_scan import scan
+from kafka_shell.wire.model import Broker
+from kafka_shell.wire.requests import Call, as_request, read_only
 from tests.support.changes import connect, done, make_topic
 from tests.support.waiting import wait_for
 

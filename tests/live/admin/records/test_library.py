@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka_shell.admin import Admin, CopyRequest, NewRecord, NewTopic, Position, TopicPartition
+from kafka_shell import Admin
+from kafka_shell.admin import CopyRequest, NewRecord, NewTopic, Position, TopicPartition
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.changes import KEPT
 
