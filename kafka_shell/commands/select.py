@@ -9,7 +9,7 @@ from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.plans import Resource
 from kafka_shell.base.results import Results
-from kafka_shell.base.text import quote
+from kafka_shell.base.text import quote, short
 from kafka_shell.base.units import some
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
@@ -181,7 +181,7 @@ def listed(
             missing = ", ".join(f"'{word}'" for _, word in chosen.unmatched)
             context.note(f"no {noun} matches {missing}")
         return chosen.names
-    joined = " ".join(words)
+    joined = short(" ".join(words))
     hint = "" if any(map(is_pattern, words)) else f"; use '*{joined}*' to match part of a name"
     if quotes := hint_of_quotes(joined):
         return NoRows(f"no {noun} matches {joined}. {quotes}")

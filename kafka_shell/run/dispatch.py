@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from kafka_shell.base.errors import ShellError, Status, UsageError
+from kafka_shell.base.files import bad_file
 from kafka_shell.base.plans import Effect, Plan, Runbook
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import to_path
@@ -318,6 +319,10 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
         if error.span is not None and isinstance(error, UsageError) and not error.text:
             error.text = invocation.text
         raise
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise bad_file(error.filename, str(error.strerror)) from None
     target = context
     if isinstance(value, OtherClusterPlan):
         target, value = value.context, value.plan

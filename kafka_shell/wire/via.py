@@ -8,7 +8,6 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.text import quoted
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, Via, is_loopback
 from kafka_shell.wire.failures import unreachable
-from kafka_shell.wire.tunnel import tunnel
 
 SSH_S = 120.0  # for ssh, which includes typing a passphrase
 
@@ -41,6 +40,8 @@ def _connect(via: Via, address: Address, timeout: float) -> socket.socket:
         raise unreachable(message, "Run pip install 'kafka-sh[proxy]'.", "missing-extra") from None
     kind = ProxyType.HTTP if via.scheme == "http" else ProxyType.SOCKS5
     if via.scheme == "ssh":
+        from kafka_shell.wire.tunnel import tunnel
+
         proxy = Proxy(kind, *tunnel(via, timeout), rdns=True)
     else:
         login = via.username or None, via.password.reveal() if via.password else None
@@ -60,6 +61,8 @@ def open_tunnel(config: ConnectionConfig, address: Address, timeout: float) -> N
     connection. Raises ShellError."""
     via = config.route(config.reachable(address))
     if via is not None and via.scheme == "ssh":
+        from kafka_shell.wire.tunnel import tunnel
+
         tunnel(via, timeout)
 
 

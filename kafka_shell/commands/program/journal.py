@@ -15,7 +15,7 @@ from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.outcome import EntryDetails, JournalEntry
 from kafka_shell.base.results import Failure, Rows, with_failures
 from kafka_shell.base.structs import fields
-from kafka_shell.base.text import is_printable
+from kafka_shell.base.text import is_printable, short
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.kinds import is_pattern
@@ -66,7 +66,7 @@ def _details(entry: JournalEntry) -> EntryDetails:
 def _pattern_hint(resource: str | None) -> str:
     if not resource or is_pattern(resource):
         return ""
-    return f"; use '*{resource}*' to match part of a name"
+    return f"; use '*{short(resource)}*' to match part of a name"
 
 
 def _invalid(file: Path) -> Failure:

@@ -109,3 +109,19 @@ def test_help_without_a_command(nowhere: Program) -> None:
     for way in (("--help",), ("-h",)):
         assert page.strip() in nowhere.ok(*way).stdout
     assert nowhere.ok("--version").stdout.startswith("kafka.sh ")
+
+
+@pytest.mark.parametrize("command", ["apply", "diff", "source", "theme"])
+def test_a_file_name_that_is_too_long(kafka: Program, command: str) -> None:
+    run = kafka(command, "a" * 300)
+    refused(run, 2, "File name too long")
+    assert len(run.stderr) < 1_000, "it is not repeated"
+
+
+@pytest.mark.parametrize("command", [("list-topics",), ("journal", "--resource")])
+def test_a_name_that_matches_nothing_is_not_repeated(
+    kafka: Program, command: tuple[str, ...]
+) -> None:
+    run = kafka(*command, "a" * 100_000)
+    assert "match part of a name" in run.stderr
+    assert len(run.stderr) < 1_000
