@@ -116,7 +116,7 @@ class ConnectionOptions:
             other = file.get(BOOTSTRAP)
             if selected is not None and other is not None and not same_cluster(other, selected):
                 warning = (
-                    f"{other.where}: bootstrap.servers is ignored: {selected.where} selects"
+                    f"{other.where}: bootstrap.servers is ignored, because {selected.where} selects"
                     f" {selected.value}"
                 )
                 self.warnings = (*self.warnings, warning)

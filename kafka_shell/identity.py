@@ -101,7 +101,7 @@ def _remember_id(context: Context) -> None:
             ids = {**remembered_ids(context.paths), current.profile: cluster_id}
             write_private(path, json.dumps(ids, indent=1))
     except OSError as error:
-        context.note(f"{path} cannot be written: {error.strerror}")
+        context.note(f"cannot write {path}: {error.strerror}")
 
 
 # -- guards ----------------------------------------------------------------------------------------

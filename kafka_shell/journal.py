@@ -98,7 +98,7 @@ def record_outcome(
         path = _path(folder, intent.id) or folder / _name(intent, _names(folder))
         _write(path, entry)
     except OSError as error:
-        context.note(f"the outcome could not be written to the journal: {error.strerror}")
+        context.note(f"cannot write the outcome to the journal: {error.strerror}")
     return entry
 
 
@@ -155,7 +155,7 @@ def mark_undone(context: Context, ids: Sequence[str]) -> None:
                 if (undone := _path(folder, id)) is not None:
                     undone.with_suffix(_UNDONE).unlink(missing_ok=True)
     except OSError as error:
-        context.note(f"the journal cannot be written: {error.strerror}")
+        context.note(f"cannot write the journal: {error.strerror}")
 
 
 @contextmanager

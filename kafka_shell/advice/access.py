@@ -327,5 +327,5 @@ def _notes(facts: Facts) -> Iterator[str]:
             f"all principals keep access without {which}: other ACLs or super.users allow the same"
             " operations"
             if facts.deleted
-            else f"no access is lost by {which}: the operations were not allowed before"
+            else f"all principals keep access with {which}: the operations were not allowed before"
         )

@@ -101,8 +101,8 @@ def _of_keys(facts: Facts) -> Iterator[str]:
     single = [topic for topic in compacted if facts.before[topic] == 1]
     if single:
         yield (
-            f"{named_topics(single)}: compacted, with a single partition; Kafka Connect"
-            " (config.storage.topic) and schema registries require exactly one"
+            "config topics of Kafka Connect and topics of schema registries must keep a single"
+            f" partition: {named_topics(single)}"
         )
     others = [topic for topic in ordinary if topic not in facts.compacted]
     if others:

@@ -56,4 +56,4 @@ def _prefixed(users: Sequence[object]) -> Iterator[str]:
     users."""
     for user in users:
         if isinstance(user, str) and user.startswith("User:"):
-            yield f"user names do not include 'User:': {user} is not user {user[5:]}"
+            yield f"{user} is not the user {user[5:]}: user names do not include 'User:'"

@@ -286,8 +286,8 @@ def follow(
         name = user_of(configs, user)
         if name is None:
             log.warning(
-                "Client %s: dynamic configs are disabled: the user name is unknown with this login;"
-                " pass dynamic_config_user.",
+                "Client %s: dynamic configs are disabled, because the user name is unknown. Pass"
+                " dynamic_config_user.",
                 client_id,
             )
             return None

@@ -231,11 +231,11 @@ def _not_written(
     where = line.redirect.path if line.redirect is not None else "standard output"
     if line.redirect is None:
         discard(context.out)
+    read = invocation.command.effect is Effect.READ
     return ShellError(
-        f"cannot write the result to {where}: {error.strerror}",
-        hint=""
-        if invocation.command.effect is Effect.READ
-        else "The command was executed. Run journal to see what it changed.",
+        f"cannot write the result to {where}: {error.strerror}"
+        + ("" if read else " (the command was executed)"),
+        hint="" if read else "Run journal to see the changes.",
         code="not-written",
     )
 

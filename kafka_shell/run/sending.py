@@ -125,7 +125,7 @@ def _interrupted(done: Sequence[ChangeResult], resume: str, intent: JournalEntry
     undo = " and how to undo it" if any(item.change.reversible for item in done) else ""
     return ShellError(
         f"interrupted{when}",
-        hint=f"See what was changed{undo}: journal {intent.id}"
+        hint=f"To see what was changed{undo}: journal {intent.id}"
         + (f"\nTo continue: {resume}" if resume else ""),
         code="interrupted",
         status=Status.INTERRUPTED,

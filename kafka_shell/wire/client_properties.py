@@ -754,7 +754,7 @@ def _no_host_name_check(
     found = properties.get(_IDENTIFICATION)
     if found is not None and connection.uses_tls and not found.value.strip():
         yield (
-            f"{found.where}: {_IDENTIFICATION} is empty: any host with a trusted certificate"
+            f"{found.where}: with an empty {_IDENTIFICATION}, any host with a trusted certificate"
             " can impersonate a broker"
         )
 
@@ -767,7 +767,7 @@ def _unencrypted_password(connection: ConnectionConfig) -> Iterator[str]:
         return
     secret = "password" if sasl.mechanism == "PLAIN" else "token"
     yield (
-        f"SASL {sasl.mechanism} without TLS: the {secret} is sent unencrypted;"
+        f"SASL {sasl.mechanism} without TLS sends the {secret} unencrypted;"
         " use security.protocol=SASL_SSL"
     )
 

@@ -88,7 +88,9 @@ def test_the_flag_overrides_the_file_with_a_warning(config: Path, tmp_path: Path
     file.write_text("bootstrap.servers=other:1\n")
     found = load({"broker": "a:1", "command-config": str(file)}, {}, config)
     assert host(found) == "a"
-    assert found.warnings == (f"{file}:1: bootstrap.servers is ignored: --broker selects a:1",)
+    assert found.warnings == (
+        f"{file}:1: bootstrap.servers is ignored, because --broker selects a:1",
+    )
     same = load({"broker": "other:1", "command-config": str(file)}, {}, config)
     assert same.warnings == ()
 

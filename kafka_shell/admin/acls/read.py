@@ -133,10 +133,7 @@ def _doubts_of_principal(principal: str) -> Iterator[str]:
         yield f"principal {principal} never matches: types are case-sensitive, use User:{name}"
     # The name of a TLS certificate may be that of a wildcard: CN=*.example.com.
     elif "*" in name and name != "*" and "=" not in name:
-        yield (
-            f"principal {principal} matches only user '{name}': only User:* is a wildcard; there"
-            " are no prefixes"
-        )
+        yield (f"principal {principal} matches only the user '{name}': only User:* is a wildcard")
 
 
 def _doubts_of_name(binding: AclBinding) -> Iterator[str]:

@@ -32,7 +32,7 @@ _PRODUCER, _CONSUMER, _BOTH = ("producer",), ("consumer",), ("producer", "consum
 _NEXT_BATCH = "with the next batch"
 _NEXT_FETCH = "with the next fetch"
 _NEXT_REQUEST = "with the next request"
-_NEXT_JOIN = "when the member has joined its group again, which causes a rebalance"
+_NEXT_JOIN = "when the member has rejoined its group, which causes a rebalance"
 _AT_ONCE = "immediately"
 
 _TABLE = (
@@ -46,7 +46,7 @@ _TABLE = (
         "linger.ms", ConfigType.INT, _PRODUCER,
         "How long a batch waits for more records before it is sent."
         " linger.ms plus request.timeout.ms must not exceed delivery.timeout.ms.",
-        "immediately, also for waiting batches",
+        "immediately, even for waiting batches",
     ),
     ClientConfigKey(
         "batch.size", ConfigType.INT, _PRODUCER,
@@ -65,7 +65,7 @@ _TABLE = (
         "delivery.timeout.ms", ConfigType.INT, _PRODUCER,
         "How long sending a record is retried before it fails."
         " At least linger.ms plus request.timeout.ms.",
-        "immediately, also for waiting batches", least=1,
+        "immediately, even for waiting batches", least=1,
     ),
     ClientConfigKey(
         "retries", ConfigType.INT, _PRODUCER,
@@ -85,8 +85,8 @@ _TABLE = (
     ),
     ClientConfigKey(
         HEARTBEAT, ConfigType.INT, _CONSUMER,
-        "How often a member sends a heartbeat to the coordinator. Below session.timeout.ms; a"
-        " longer interval takes effect after a longer session timeout.",
+        "How often a member sends a heartbeat to the coordinator. Below session.timeout.ms, so"
+        " raise that first.",
         _AT_ONCE, least=1,
     ),
     ClientConfigKey(

@@ -399,10 +399,10 @@ _TOO_LATE = (
     "Controllers delete the configs of a stopped broker only while it is registered. If they"
     " are not deleted, they apply to the next broker that starts with this ID."
 )
-_NOTE = "unknown value: only the broker itself returns it"
+_NOTE = "unknown value, as only the broker itself returns it"
 _ALL = "dynamic configs"
 _NOTE_OF_ALL = (
-    "unknown values: only the broker itself returns them; keys that are not set count as deleted"
+    "unknown values, as only the broker itself returns them; keys without a value count as deleted"
 )
 
 

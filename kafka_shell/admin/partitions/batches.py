@@ -206,8 +206,8 @@ class FollowBatches(Struct, frozen=True):
                 error.message = f"paused at {name}: {error.message}"
                 if error.code == "interrupted":
                     error.message = (
-                        f"interrupted in {name}: it continues with its throttle; no further batch"
-                        " is started"
+                        f"interrupted in {name}, which continues with its throttle; no further"
+                        " batch is started"
                     )
                 raise
         for each, why in refused.items():

@@ -235,8 +235,8 @@ def _settled(
         ended = {
             move.partition: replace(
                 sent.failures[move.partition],
-                message=f"partition {move.partition} was not cancelled: its reassignment had ended"
-                f" with replicas {spell(now.get(move.partition, ()))}",
+                message=f"partition {move.partition} was not cancelled: its reassignment was"
+                f" already complete, with replicas {spell(now.get(move.partition, ()))}",
             )
             for move in accepted
             if move.partition in absent and set(now.get(move.partition, ())) != set(move.after)

@@ -224,7 +224,8 @@ def with_factor(
     chosen, refused = _partitions(now, topics)
     if not 0 < factor <= len(now.racks):
         raise ShellError(
-            f"replication factor {factor} requires {factor} brokers, running: {len(now.racks):,}",
+            f"replication factor {factor} requires {factor} brokers, only {len(now.racks):,} can"
+            " be used",
             hint=f"Use 1 to {len(now.racks)}." if len(now.racks) > 1 else "Use 1.",
             code="INVALID_REPLICATION_FACTOR",
         )
@@ -293,7 +294,7 @@ def _not_read(disks: Disks, unread: Collection[int], *, named: bool) -> str:
     everyone = not disks.sizes.known_brokers
     then = "disk space is not checked" if named or everyone else "no replicas are moved there"
     hint = f" ({reason.hint})" if reason.hint else ""
-    return f"log directories of {_brokers(unread)} not read: {reason.message}{hint}; {then}"
+    return f"{then}: cannot read log directories of {_brokers(unread)}: {reason.message}{hint}"
 
 
 def _brokers(ids: Iterable[int]) -> str:
@@ -319,8 +320,8 @@ def with_new_partitions(
             factor = len(min(existing, key=lambda each: each.partition).replicas)
             if factor > len(brokers):
                 raise ShellError(
-                    f"no partitions can be added to topic {topic}: replication factor {factor}"
-                    f" requires {factor} brokers, running: {len(brokers):,}",
+                    f"cannot add partitions to topic {topic}: replication factor {factor} requires"
+                    f" {factor} brokers, only {len(brokers):,} can be used",
                     code="INVALID_REPLICATION_FACTOR",
                 )
             for number in range(len(existing), count):

@@ -129,8 +129,8 @@ def unreplicated(factors: Mapping[str, int]) -> Iterator[str]:
     topics = sorted(topic for topic, factor in factors.items() if factor == 1)
     if topics:
         yield (
-            f"{named_topics(topics)} would have a single replica: if its broker is down, reads and"
-            " writes fail; if its disk is lost, records are lost"
+            f"{named_topics(topics)} would have a single replica: reads and writes fail while its"
+            " broker is down, and a lost disk loses the records"
         )
 
 

@@ -377,9 +377,8 @@ class DeleteTopics(TopicsStep[Topic], frozen=True):
 def _already_deleted(name: str, ids: dict[str, str]) -> Failure:
     return failure(
         UNKNOWN_TOPIC_ID,
-        text=f"topic {name} with ID {ids[name]} no longer exists",
-        hint=f"Another client deleted it. A topic {name} that exists now is a new one and was not"
-        " deleted.",
+        text=f"topic {name} with ID {ids[name]} no longer exists: another client deleted it"
+        " (a topic that was created since is kept)",
     )
 
 

@@ -183,7 +183,7 @@ def _warnings(
     known = transactions.describe(cluster, ids.values(), clock=clock)
     for name, reason in known.failures.items():
         if reason.code != TRANSACTIONAL_ID_NOT_FOUND:
-            yield f"transactional ID {name} could not be described: {reason.message}"
+            yield f"cannot describe transactional ID {name}: {reason.message}"
     for each in chosen:
         transaction = known.values.get(ids.get(each.producer_id, ""))
         if transaction is not None and each.topic_partition in transaction.partitions:

@@ -118,8 +118,8 @@ COMMANDS: tuple[Command, ...] = (
         description=(
             "Rule syntax: allow|deny PRINCIPAL OPERATIONS [from HOSTS] [on RESOURCE], such as "
             "'allow User:bob Read,Write from 10.0.0.1 on prefixed topic orders.'\n"
-            "A rule without a resource applies to the resources of the options; a rule to remove "
-            "may contain any.\n"
+            "A rule without a resource applies to the resources of the options; in a rule to"
+            " remove, any matches everything.\n"
             "--remove without a rule removes all ACLs of the resources.\n"
             "ACLs are added before others are removed, so clients keep access; an ACL in both "
             "lists is kept.\n"
@@ -159,10 +159,10 @@ COMMANDS: tuple[Command, ...] = (
         at_least_one=(RESOURCE_NAMES,),
         search=("permissions", "authorization", "allowed", "denied", "may", "can"),
         description=(
-            "Uses the rules of Kafka's StandardAuthorizer: deny takes precedence; Read, Write,"
-            " Delete and Alter imply Describe, AlterConfigs implies DescribeConfigs; without any"
-            " ACL on the resource, allow.everyone.if.no.acl.found of the brokers applies. The exit"
-            " status is 1 if an operation is denied."
+            "Uses the rules of Kafka's StandardAuthorizer; deny takes precedence.\n"
+            "Read, Write, Delete and Alter imply Describe; AlterConfigs implies DescribeConfigs.\n"
+            "If the resource has no ACL, allow.everyone.if.no.acl.found of the brokers applies.\n"
+            "Exit status: 0 if all operations are allowed; 1 if one is denied."
         ),
         examples=(
             Example("check-acl --principal User:alice --operation Write --topic orders.placed",

@@ -305,7 +305,7 @@ COMMANDS: tuple[Command, ...] = (
         at_least_one=(("add", "remove", "controller-id"),),
         search=("controller", "raft", "kraft", "voter", "add-controller", "remove-controller"),
         description=(
-            "A controller to add must be running as an observer and be caught up. Its directory ID"
+            "A controller to add must run as an observer that has caught up. Its directory ID"
             " is looked up. HOST:PORT is where it listens; write NAME://HOST:PORT if its listener"
             " name differs from that of the other controllers.\n"
             "Requires a dynamic quorum (kraft.version 1). Voters are changed one at a time; voters"
@@ -350,8 +350,8 @@ COMMANDS: tuple[Command, ...] = (
         at_least_one=(("feature", "release-version", "metadata", "disable"),),
         search=("upgrade", "downgrade", "metadata.version", "kraft.version", "finalize"),
         description=(
-            "All changes are applied or none (since Kafka 4.0). A downgrade asks for confirmation;"
-            " one that loses metadata requires --unsafe. With --dry-run the controller validates"
+            "All changes are applied or none (since Kafka 4.0). A downgrade asks for confirmation,"
+            " and requires --unsafe if it loses metadata. With --dry-run the controller validates"
             " all changes. " + _LEVELS
         ),
         examples=(

@@ -280,7 +280,7 @@ def write_offsets(file: str, changes: Iterable[Change], *, several: bool) -> int
             code="file-exists",
         ) from None  # fmt: skip
     except OSError as error:
-        raise ShellError(f"{file}: cannot be written: {error.strerror}", code="bad-file") from None
+        raise ShellError(f"cannot write {file}: {error.strerror}", code="bad-file") from None
     return len(rows)
 
 

@@ -111,9 +111,9 @@ COMMANDS: tuple[Command, ...] = (
         search=("lag", "consumers", "consumer", "members", "offsets", "assignment"),
         apis=(1, 2, 9, 15, 16, 69, 77, 89, 90),
         description=(
-            "LAG is LOG-END-OFFSET minus CURRENT-OFFSET; - means that no offset is committed or"
-            " that the partition cannot be read, and a negative LAG (the topic was recreated)"
-            " counts as unknown.\n"
+            "LAG is LOG-END-OFFSET minus CURRENT-OFFSET, or - if no offset is committed or the"
+            " partition cannot be read; a negative LAG (the topic was recreated) counts as"
+            " unknown.\n"
             "NOTE shows errors, and committed offsets below the log start offset: consumers then"
             " use their auto.offset.reset.\n"
             "TIME-LAG is how long ago the oldest unread record was written, by its timestamp and"
@@ -121,7 +121,7 @@ COMMANDS: tuple[Command, ...] = (
             "lag sums the known lags of each group and counts unknown ones; lag --sort lag sorts"
             " the partitions of all groups.\n"
             "watch 5 lag also shows the change per second over the last 15 s and the time to"
-            " catch up; stuck in NOTE means that the committed offset has not moved for 10 s while"
+            " catch up, and stuck in NOTE if the committed offset has not moved for 10 s while"
             " records arrived."
         ),
         examples=(

@@ -164,7 +164,7 @@ def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
         brokers = [id for id, dirs in found.values.items() if any(d.path == path for d in dirs)]
         if not brokers and unread:
             raise ShellError(
-                f"no broker that responded has log directory {path}; no response from: "
+                f"no broker that responded has log directory {path}; cannot read "
                 + "; ".join(f"broker {id} ({failure.message})" for id, failure in unread.items()),
                 hint="Run describe-log-dirs to see the log directories.",
                 code=next(iter(unread.values())).name,

@@ -61,7 +61,7 @@ COMMANDS: tuple[Command, ...] = (
                    many=True, metavar="IDS"),
             INCLUDE_CORDONED,
             Option("--drain", kinds.BROKER,
-                   "Move all replicas (or those of --topics) off a broker.", metavar="BROKER",
+                   "Move all replicas off a broker, or only those of --topics.", metavar="BROKER",
                    excludes=("--broker-list",)),
             PARTITIONS,
             THROTTLE,

@@ -70,7 +70,7 @@ def undo(invocation: Invocation, context: Context) -> Plan | NoRows:
     chosen = _chosen(invocation, context, cluster_id)
     if not chosen:
         which = "this session" if invocation["session"] else f"cluster {cluster_id}"
-        return NoRows(f"nothing to undo: the journal has no change of {which} that is not undone")
+        return NoRows(f"nothing to undo: the journal has no changes of {which} left to undo")
     applied = [
         book.change_of(row)
         for entry in reversed(chosen)

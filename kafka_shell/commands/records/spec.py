@@ -260,7 +260,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="copy-records",
-        summary="Copy records to another topic, such as those of a dead-letter topic.",
+        summary="Copy records to another topic, for example from a dead-letter topic.",
         family="records",
         run="records.write:copy_records",
         effect=Effect.CHANGE,

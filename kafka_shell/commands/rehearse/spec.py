@@ -14,7 +14,7 @@ COMMANDS: tuple[Command, ...] = (
         apis=(15, 29, 32, 46, 48, 50, 60, 74),
         arguments=(
             Argument("line", kinds.LINE,
-                     "A command line, a file of them, or - for standard input.", required=False),
+                     "A command line, a script file, or - for standard input.", required=False),
         ),
         exactly_one=(("line", "--limits"),),
         options=(
@@ -22,14 +22,13 @@ COMMANDS: tuple[Command, ...] = (
                    many=True),
             Option("--keep-going", kinds.FLAG, "Continue after a line that fails."),
             Option("--keep", kinds.FLAG, "Open a prompt on the twin afterwards."),
-            Option("--limits", kinds.FLAG, "List what a rehearsal cannot check."),
+            Option("--limits", kinds.FLAG, "List the limits of a rehearsal."),
         ),
         search=("simulate", "what if", "dry run", "test", "twin"),
         description=(
             "The twin is a real Kafka on this machine with the brokers, topics, configs, ACLs, "
             "quotas and users of the cluster, but without records and groups; requires Java.\n"
-            "Runs the same commands there and answers their questions with yes; the cluster "
-            "itself is only read.\n"
+            "Runs the same commands there and confirms them; the cluster itself is only read.\n"
             "Each line is ok, failed or unknown (the rehearsal cannot check it).\n"
             "Exit status: 0 if all lines are ok; 1 if a line failed; else 4 if one is unknown.\n"
             "At a terminal, a twin for the next rehearsal is kept in the background for 10 minutes."
@@ -37,7 +36,7 @@ COMMANDS: tuple[Command, ...] = (
         examples=(
             Example("rehearse alter-topic orders.placed --partitions 12",
                     "try one command on a twin"),
-            Example("rehearse --limits", "list what a rehearsal cannot check"),
+            Example("rehearse --limits", "list the limits of a rehearsal"),
         ),
     ),
 )  # fmt: skip

@@ -72,7 +72,7 @@ _FAMILIES = {
     "records": _RECORDS,
     "groups": _GROUPS,
     "transactions": _TRANSACTIONS,
-    "audit": "audits are not run on a twin",
+    "audit": "a rehearsal runs no audits",
 }
 _COMMANDS = {
     "undo": "a rehearsal does not read your journal",
@@ -97,8 +97,8 @@ _ALWAYS = (
     KnownLimit("permissions", "a twin allows every operation; your permissions are"
                " checked on the cluster"),
     KnownLimit("replica placement", "brokers are chosen at random for new partitions"),
-    KnownLimit("policies and custom authorizers", "not on a twin; only those set in the brokers'"
-               " configs are detected"),
+    KnownLimit("policies and custom authorizers", "a twin has none; rehearse detects only those in"
+               " the brokers' configs"),
     KnownLimit("listeners", "a twin has one listener on this machine"),
     KnownLimit("other releases", "a twin runs the nearest available version of Kafka"),
     KnownLimit("pipes, redirects, ! and files", "lines that run programs or write files"),
@@ -247,9 +247,9 @@ def not_run(text: str, left_out: Collection[str]) -> str:
 
 def _not_run(line: Line, text: str, left_out: Collection[str]) -> str:
     if line.shell is not None or line.pipe is not None:
-        return "programs are not run in a rehearsal"
+        return "a rehearsal runs no programs"
     if line.redirect is not None:
-        return "files are not written in a rehearsal"
+        return "a rehearsal writes no files"
     try:
         invocation = parse(line, REGISTRY, text=text)
     except ShellError:
@@ -261,7 +261,7 @@ def _not_on_twin(invocation: Invocation, left_out: Collection[str]) -> str:
     if why := not_run_here(invocation.command):
         return why
     if any(invocation.get(option) for option in _WRITES_FILES):
-        return "files are not written in a rehearsal"
+        return "a rehearsal writes no files"
     if invocation.get("resume"):
         return "interrupted commands of the original cannot be continued on a twin"
     if connection_options.flags_of(invocation):

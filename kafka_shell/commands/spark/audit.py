@@ -192,8 +192,8 @@ def _check_cluster(collection: Collection, context: Context) -> None:
         if found != context.cluster.cluster_id:
             raise ShellError(
                 f"the cluster that was read is {found}, but the remedies would be applied to"
-                f" {context.cluster.cluster_id}",
-                hint="No remedy was applied. Check the bootstrap servers on the Spark executors.",
+                f" {context.cluster.cluster_id} (nothing was changed)",
+                hint="Check the bootstrap servers on the Spark executors.",
                 code="other-cluster",
             )
 

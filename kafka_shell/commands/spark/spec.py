@@ -272,8 +272,8 @@ COMMANDS: tuple[Command, ...] = (
         options=SPARK_OPTIONS,
         search=("verify", "rules", "policy"),
         description=(
-            "U01.test.toml beside U01.sql has the tests of a control: rows of tables, and the"
-            " findings that are expected. Exit status 1 if a test failed."
+            "U01.test.toml beside U01.sql contains the tests of a control: rows of tables, and the"
+            " expected findings. The exit status is 1 if a test failed."
         ),
         examples=(Example("spark test-controls", "test the controls next to config.toml"),),
         rare=True,

@@ -79,7 +79,7 @@ def _refuse_missing(missing: Mapping[str, Failure]) -> None:
     for about, why in missing.items():
         what = about.replace("_", " ") if about in KINDS else about
         more = counted(len(missing) - 1, "other")
-        others = f" (also {more}; see: diff)" if len(missing) > 1 else ""
+        others = f" ({more} as well)" if len(missing) > 1 else ""
         raise ShellError(
             f"{what} cannot be compared with the file{others}: {why.message}",
             hint=f"{why.hint.rstrip('.')}. {_LEFT_OUT}" if why.hint else _LEFT_OUT,

@@ -71,7 +71,7 @@ def write_folder(
     except OSError as error:
         where = error.filename or folder
         raise ShellError(
-            f"{where} cannot be written: {error.strerror}", code="bad-file", status=Status.WRONG
+            f"cannot write {where}: {error.strerror}", code="bad-file", status=Status.WRONG
         ) from None
     return FolderExport(tuple(map(str, texts)), tuple(map(str, stale)), tuple(map(str, kept)))
 

@@ -20,7 +20,7 @@ KINDS = (
 KIND_NAMES = tuple(kind.replace("_", "-") for kind in KINDS)
 _ONLY = Option("--only", kinds.TEXT, f"Only these kinds: {','.join(KIND_NAMES)}.", many=True,
                choices=KIND_NAMES, metavar="KINDS")  # fmt: skip
-_FILE = Argument("file", kinds.FILE, "A state file (YAML or JSON), a directory of them, or -.")
+_FILE = Argument("file", kinds.FILE, "A state file (YAML or JSON), a directory, or -.")
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -66,7 +66,7 @@ COMMANDS: tuple[Command, ...] = (
         run="state.changes:diff",
         apis=(29, 32, 35, 46, 48, 50, 60, 74),
         arguments=(
-            Argument("what", kinds.FILE, "A state file, a directory of them, a profile, or -."),
+            Argument("what", kinds.FILE, "A state file, a directory, a profile, or -."),
             Argument("other", kinds.FILE, "The other side (default: this cluster).",
                      required=False),
         ),

@@ -78,7 +78,7 @@ def create_token(invocation: Invocation, context: Context) -> Plan:
             with open_private(path, "x") as file:
                 file.write(properties)
         except OSError as error:
-            context.note(f"{path} cannot be written: {error.strerror}; the token was shown instead")
+            context.note(f"cannot write {path}: {error.strerror}; the token was shown instead")
             context.err.write(properties)  # the only copy, and in every format
             return made
         return replace(made, file=str(path))

@@ -182,7 +182,7 @@ def abort_transaction(invocation: Invocation, context: Context) -> Plan | NoRows
     if search.unread:
         first = search.unread[0]
         raise ShellError(
-            f"{search.unread_count} could not be searched: {first.message}",
+            f"cannot search {search.unread_count}: {first.message}",
             hint=first.hint or "Run find-hanging-transactions for details.",
             code=first.error,
         )

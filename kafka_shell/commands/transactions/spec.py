@@ -6,7 +6,7 @@ from kafka_shell.base.plans import Effect
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Option, Short
 
-TOPIC_HELP = "Partitions: orders:0,3-5, or orders for all of them"
+TOPIC_HELP = "Partitions: orders:0,3-5, or orders for all partitions"
 PARTITION = Option("--partition", kinds.INTEGER, "A partition of the --topic; may be repeated.",
                     many=True, least=0, most=2**31 - 1)  # fmt: skip
 BROKER = Option("--broker-id", kinds.BROKER, "Query this broker's replica instead of the"
@@ -114,8 +114,8 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("stuck", "last stable offset", "lso", "txn", "read_committed"),
         description=(
-            "read_committed consumers cannot read past the start of a hanging transaction, and"
-            " compacted topics are not cleaned beyond it. The exit status is 1 if one is found."
+            "read_committed consumers and compaction stop at the start of a hanging transaction."
+            " The exit status is 1 if one is found."
         ),
         examples=(
             Example("find-hanging-transactions", "search all partitions"),

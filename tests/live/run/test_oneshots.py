@@ -296,7 +296,7 @@ def test_the_journal_takes_back_nothing_of_another_cluster(kafka: Program, topic
     other.rename(other.with_name("another-cluster"))  # it was at this address when it was changed
     run = kafka.ok("undo", "--yes")
     assert run.stdout == ""
-    assert f"no change of cluster {entry['cluster']} that is not undone" in run.stderr
+    assert f"no changes of cluster {entry['cluster']} left to undo" in run.stderr
 
 
 @pytest.mark.parametrize("output", ["csv", "json"])

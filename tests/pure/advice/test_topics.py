@@ -24,8 +24,7 @@ COMPACTED = (
     " the older ones"
 )
 SINGLE = (
-    "compacted, with a single partition; Kafka Connect (config.storage.topic) and schema registries"
-    " require exactly one"
+    "config topics of Kafka Connect and topics of schema registries must keep a single partition"
 )
 
 
@@ -40,7 +39,7 @@ def test_the_set_has_our_topics_and_each_has_consequences() -> None:
         ({"a": 2}, set(), [f"topic a: {OTHER}"]),
         ({"a": 2, "b": 1}, {"a"}, [f"topic a: {COMPACTED}", f"topic b: {OTHER}"]),
         ({"a": 2, "b": 1}, {"a", "b"},
-         [f"2 topics (a, b): {COMPACTED}", f"topic b: {SINGLE}"]),
+         [f"2 topics (a, b): {COMPACTED}", f"{SINGLE}: topic b"]),
         ({"__consumer_offsets": 50, "a": 1}, set(),
          ["topic __consumer_offsets: after the next restart, coordinators do not find the state of"
           " most groups: their committed offsets are lost", f"topic a: {OTHER}"]),
@@ -116,6 +115,6 @@ def test_deleted_records(
 
 def test_new_topics_with_a_single_replica() -> None:
     assert list(acks_all.say(acks_all.Facts(single=["b", "a"])).warnings) == [
-        "2 topics (a, b) would have a single replica: if its broker is down, reads and writes fail;"
-        " if its disk is lost, records are lost"
+        "2 topics (a, b) would have a single replica: reads and writes fail while its broker is"
+        " down, and a lost disk loses the records"
     ]

@@ -357,8 +357,8 @@ def _unread(state: ClusterState, stopped: frozenset[int]) -> Iterator[Reason]:
         else:
             yield Reason(
                 Verdict.UNKNOWN, "hidden",
-                "not checked: topics without DESCRIBE permission (log directories of broker"
-                f" {broker} not read: {in_one_line(stored)})",
+                "not checked: topics that you are not authorized to DESCRIBE (cannot read the"
+                f" log directories of broker {broker}: {in_one_line(stored)})",
                 1,
             )  # fmt: skip
     if hidden:

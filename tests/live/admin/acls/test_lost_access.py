@@ -170,7 +170,7 @@ def test_the_active_group_that_may_be_of_the_principal_is_named(
 
 def test_denying_what_was_not_allowed_takes_nothing(cluster: Cluster, bob: str, name: str) -> None:
     denied = replace(reads(bob, name), permission=DENY)
-    keeps = f"no access is lost by acl {denied}: the operations were not allowed before"
+    keeps = f"all principals keep access with acl {denied}: the operations were not allowed before"
     done(acl_changes.plan_create(cluster, [reads(f"{bob}2", name)]), cluster)
     plan = creation(cluster, denied)
     assert said(plan) == ((), (keeps,))

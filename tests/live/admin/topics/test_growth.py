@@ -27,7 +27,7 @@ def test_records_of_a_key(cluster: Cluster, name: str) -> None:
     assert not plan.advice.confirm and plan.advice.not_checked == ()
     compacted, single, plain = plan.advice.warnings
     assert compacted.startswith(f"topic {name}-configs: new records of an existing key")
-    assert single.startswith(f"topic {name}-configs: compacted, with a single partition")
+    assert single.endswith(f"must keep a single partition: topic {name}-configs")
     assert plain == f"topic {name}-plain: {_OTHER}"
 
 

@@ -146,7 +146,7 @@ def test_an_address_has_connection_rates_only(program: Program) -> None:
 
 def test_a_user_with_its_type_in_front_is_warned_about(program: Program) -> None:
     run = program.ok("alter-quotas", "--user", "User:zoe", "producer_byte_rate=5", "--dry-run")
-    assert "user names do not include 'User:': User:zoe is not user zoe" in run.stdout
+    assert "User:zoe is not the user zoe: user names do not include 'User:'" in run.stdout
 
 
 def test_every_level_and_the_effective_one_are_shown(program: Program, user: str) -> None:

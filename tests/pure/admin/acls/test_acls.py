@@ -52,7 +52,7 @@ def test_a_host_that_never_matches_is_doubted(host: str, said: str) -> None:
         ("Group:ops", ""),
         ("user:eve", "principal user:eve never matches: types are case-sensitive, use User:eve"),
         ("USER:*", "use User:*"),
-        ("User:svc-*", "matches only user 'svc-*': only User:* is a wildcard"),
+        ("User:svc-*", "matches only the user 'svc-*': only User:* is a wildcard"),
     ],
 )
 def test_a_principal_that_never_matches_is_doubted(principal: str, said: str) -> None:

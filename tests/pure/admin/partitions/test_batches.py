@@ -225,10 +225,10 @@ WAITING = "waiting for broker 5, which is down (1 partition)"
          " 1,2,5, and is not being reassigned", [0, 0]),
         ("5 delete", "paused at batch 1 of 3: partition t:0 no longer exists", [0]),
         # Ctrl-C
-        ("5 interrupt", "interrupted in batch 1 of 3: it continues with its throttle; no further"
-         " batch is started", [0]),
-        ("15 interrupt", "interrupted in batch 2 of 3: it continues with its throttle; no further"
-         " batch is started", [0, 1]),
+        ("5 interrupt", "interrupted in batch 1 of 3, which continues with its throttle; no"
+         " further batch is started", [0]),
+        ("15 interrupt", "interrupted in batch 2 of 3, which continues with its throttle; no"
+         " further batch is started", [0, 1]),
         ("9 silent 2, 20 interrupt", "interrupted at batch 2 of 3", [0]),
     ],
 )  # fmt: skip

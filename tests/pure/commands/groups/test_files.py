@@ -71,5 +71,5 @@ def test_a_file_that_cannot_be(tmp_path: Path) -> None:
         read_offsets(str(tmp_path / "none.csv"), ["g"])
     with pytest.raises(ShellError, match="already exists"):
         write_offsets(str(tmp_path), [], several=False)
-    with pytest.raises(ShellError, match="cannot be written: No such file"):
+    with pytest.raises(ShellError, match=r"cannot write .*: No such file"):
         write_offsets(str(tmp_path / "none" / "a.csv"), [], several=False)

@@ -46,7 +46,7 @@ def test_a_full_disk_leaves_all_files_as_they_were(tmp_path: Path) -> None:
     export(tmp_path, state(1))
     (tmp_path / "quotas.yaml").write_text(yaml_text(document(State({"quotas": {}}))))
     before = contents(tmp_path)
-    with full_disk(50_000), pytest.raises(ShellError, match=r"/users\.yaml cannot be written: "):
+    with full_disk(50_000), pytest.raises(ShellError, match=r"cannot write .*/users\.yaml: "):
         export(tmp_path, state(2, users=5_000))
     assert contents(tmp_path) == before, "quotas.yaml is not deleted either"
     export(tmp_path, state(2, users=5_000))

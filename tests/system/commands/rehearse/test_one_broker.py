@@ -340,10 +340,10 @@ def test_what_the_brokers_name_makes_lines_unknown() -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("list-topics | sh", "programs are not run"),
-        ("create-topic a && !rm x", "programs are not run"),
-        ("list-topics >> x", "files are not written"),
-        ("export --directory x", "files are not written"),
+        ("list-topics | sh", "a rehearsal runs no programs"),
+        ("create-topic a && !rm x", "a rehearsal runs no programs"),
+        ("list-topics >> x", "a rehearsal writes no files"),
+        ("export --directory x", "a rehearsal writes no files"),
         ("reset-offsets g --to latest --export x", "no groups"),
         ("delete-topic a --profile prod", "another cluster"),
         ("config-command --bootstrap-server a:1 --broker 1 --describe", "another cluster"),

@@ -68,7 +68,7 @@ def test_fewer_replicas_are_a_warning(three: Cluster, name: str) -> None:
     )
     single = reassignment.plan_move(three, {TopicPartition(name, 0): (1,)})
     assert single.advice.warnings[-1].startswith(
-        f"topic {name} would have a single replica: if its broker"
+        f"topic {name} would have a single replica: reads and writes"
     )
     other = {TopicPartition(name, 1): (3, 2, 1)}
     assert reassignment.plan_move(three, other).advice.warnings == ()
@@ -78,8 +78,8 @@ def test_fewer_replicas_are_a_warning(three: Cluster, name: str) -> None:
 def test_a_single_replica_on_several_brokers(three: Cluster, cluster: Cluster, name: str) -> None:
     """Also if it is the default of the brokers; on one broker there is no choice."""
     single = (
-        f"topic {name} would have a single replica: if its broker is down, reads and writes fail;"
-        " if its disk is lost, records are lost"
+        f"topic {name} would have a single replica: reads and writes fail while its broker is"
+        " down, and a lost disk loses the records"
     )
     default = advise(topic_changes.plan_create([NewTopic(name)]), three)
     assert default.advice.warnings == (single,)

@@ -24,7 +24,7 @@ def test_an_interrupted_move_in_batches_is_continued_by_the_same_line(
         wait_for("batch 1 moves", lambda: reassigned_topics.moving(three, first) == {0: (3,)}, 60)
         wait_for("it is waited for", lambda: "batch 1 of 2" in run.err or run.process.poll())
         assert run.interrupt() == 130, run
-    assert "interrupted in batch 1 of 2: it continues with its throttle" in run.err
+    assert "interrupted in batch 1 of 2, which continues with its throttle" in run.err
     (again,) = re.findall(r"To continue: (.*)", run.err)
     (undo,) = re.findall(r"To undo: (.*)", run.err)
     assert replicas(three, second)[0] == (1, 2), "batch 2 was started"
