@@ -34,7 +34,7 @@ LINES: dict[str, str] = {
     "delete-topic": f"delete-topic {TOPIC} --yes",
     "delete-records": f"delete-records {TOPIC}:0 --to 0 --yes",
     "write-record": f"write-record {TOPIC} value --key k --yes",
-    "copy-records": f"copy-records {TOPIC} --to guard.copies --yes",
+    "copy-records": f"copy-records {TOPIC} --to-topic guard.copies --yes",
     "alter-configs": f"alter-configs {TOPIC} max.message.bytes=2MiB --yes",
     "config-command": f"config-command --entity-type topics --entity-name {TOPIC} --alter"
     " --add-config max.message.bytes=2000000 --yes",

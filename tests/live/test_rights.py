@@ -36,7 +36,7 @@ list-offsets {topic}
 read-records {topic}
 delete-records {topic}:0 --to 10 --yes
 write-record {topic} value --key k
-copy-records {topic} --to {topic}-copies
+copy-records {topic} --to-topic {topic}-copies
 list-configs client-metrics
 describe-configs {topic}
 describe-configs --broker-id 1

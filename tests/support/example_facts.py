@@ -54,11 +54,11 @@ FACTS: dict[str, tuple[str, ...]] = {
         "wrote 1 record to partition parcels.delivered:",
         "offset 0",
     ),
-    "copy-records orders.placed --to parcels.delivered --limit 3 --dry-run": (
+    "copy-records orders.placed --to-topic parcels.delivered --limit 3 --dry-run": (
         "copy 3 records (",
         "of topic orders.placed to topic parcels.delivered",
     ),
-    "copy-records orders.placed:0 --to parcels.delivered --from -1h --add-source-headers"
+    "copy-records orders.placed:0 --to-topic parcels.delivered --from -1h --add-source-headers"
     " --dry-run": ("copy ", " of 1 partition of topic orders.placed"),
     "write-record orders.placed --key 4711 --tombstone --dry-run": ("records: 1 (irreversible)",),
     # configs

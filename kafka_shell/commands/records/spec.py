@@ -269,15 +269,15 @@ COMMANDS: tuple[Command, ...] = (
                      required=False, option="--source", unless=("--resume",)),
         ),
         options=(
-            Option("--to", kinds.TOPIC, "The target topic.", metavar="TOPIC"),
+            Option("--to-topic", kinds.TOPIC, "The target topic.", metavar="TOPIC"),
             Option("--to-profile", kinds.PROFILE, "The profile of the target's cluster.",
                    metavar="PROFILE"),
             Option("--from", STARTS, "Start: earliest (default), an offset, or a time such as -1h.",
                    metavar="POSITION"),
-            Option("--until", ENDS, "End, exclusive: a time, an offset or latest (default).",
+            Option("--to", ENDS, "End, exclusive: a time, an offset or latest (default).",
                    metavar="POSITION"),
             Option("--to-offset", kinds.INTEGER, "End, exclusive: an offset.", least=0,
-                   metavar="OFFSET", excludes=("--until",)),
+                   metavar="OFFSET", excludes=("--to",)),
             Option("--where", kinds.TEXT, "Only records that match this condition: key=4711; may"
                    " be repeated, all must match.", many=True, metavar="CONDITION"),
             Option("--grep", kinds.TEXT, "Only records that match this regular expression.",
@@ -295,10 +295,10 @@ COMMANDS: tuple[Command, ...] = (
             Option("--compression-type", kinds.CHOICE, "Codec of the batches (default: none).",
                    choices=CODECS),
             Option("--resume", kinds.TEXT, "Continue an interrupted copy, by its journal ID.",
-                   metavar="ID", excludes=("--to", "--from", "--until", "--to-offset", "--limit",
+                   metavar="ID", excludes=("--to-topic", "--from", "--to", "--to-offset", "--limit",
                                            *(f"--{name}" for name in SAVED))),
         ),
-        exactly_one=(("to", "resume"), ("source", "resume")),
+        exactly_one=(("to-topic", "resume"), ("source", "resume")),
         search=("redrive", "replay", "dead-letter", "dlq", "mirror", "reprocess"),
         description=(
             "Keys, values and headers are copied unchanged; if both topics have the same number "
@@ -311,9 +311,9 @@ COMMANDS: tuple[Command, ...] = (
         ),
         apis=(0, 1, 2, 22),
         examples=(
-            Example("copy-records orders.placed --to parcels.delivered --limit 3 --dry-run",
+            Example("copy-records orders.placed --to-topic parcels.delivered --limit 3 --dry-run",
                     "preview copying the three oldest records"),
-            Example("copy-records orders.placed:0 --to parcels.delivered --from -1h"
+            Example("copy-records orders.placed:0 --to-topic parcels.delivered --from -1h"
                     " --add-source-headers --dry-run",
                     "preview copying the records of the last hour of a partition"),
         ),

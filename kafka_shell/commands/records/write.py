@@ -161,7 +161,7 @@ def _plan(
     if not plan.steps:  # it is not shown
         for warning in plan.advice.warnings:
             context.note(warning)
-    times = (("from", request.start.time), ("until", request.end.time))
+    times = (("from", request.start.time), ("to", request.end.time))
     instants = (f"{invocation[name]} is {format_time(at)}" for name, at in times
                 if invocation[name] and at > 0)  # fmt: skip
     return plan.advised(Advice(notes=tuple(instants)))
@@ -172,7 +172,7 @@ def _refuse_same_topic(request: CopyRequest, context: Context, target: Context) 
     if same and request.source == request.target:
         raise ShellError(
             f"topic {request.source} cannot be copied to itself",
-            hint="Use another topic with --to, or another cluster with --to-profile.",
+            hint="Use another topic with --to-topic, or another cluster with --to-profile.",
             code="same-topic",
         )
 
@@ -183,13 +183,13 @@ def _refuse_same_topic(request: CopyRequest, context: Context, target: Context) 
 def _request(invocation: Invocation, context: Context, target: Context) -> CopyRequest:
     source, numbers = invocation["source"]
     start = position(invocation, "from", context) or FROM_EARLIEST
-    end = position(invocation, "until", context) or TO_LATEST
+    end = position(invocation, "to", context) or TO_LATEST
     if invocation["to-offset"] is not None:
         end = Position(offset=invocation["to-offset"])
-    check_order(invocation, start, end, "until" if invocation["until"] else "to-offset")
+    check_order(invocation, start, end, "to" if invocation["to"] else "to-offset")
     saved = {
         "source": source,
-        "target": invocation["to"],
+        "target": invocation["to-topic"],
         "source_cluster": context.cluster.cluster_id,
         "target_cluster": target.cluster.cluster_id,
         "options": {name: invocation[name] for name in SAVED},

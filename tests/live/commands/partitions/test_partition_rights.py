@@ -79,7 +79,7 @@ def alice(secure_sandbox: Sandbox, admin: Cluster, topic: str, tmp_path: Path) -
         ("read-records {topic}", "Requires READ on topic {topic}."),
         ("read-records {topic} --from earliest --output json", "Requires READ on topic {topic}."),
         ("read-records {topic} --count", "Requires READ on topic {topic}."),
-        ("copy-records {topic} --to {topic}-b", "Requires DESCRIBE on topic {topic}-b."),
+        ("copy-records {topic} --to-topic {topic}-b", "Requires DESCRIBE on topic {topic}-b."),
         ("write-record {topic} value", "Requires WRITE on topic {topic}."),
         ("describe-log-dirs", "Requires DESCRIBE on the cluster."),
         ("describe-log-dirs {topic}", "Requires DESCRIBE on the cluster."),

@@ -59,7 +59,7 @@ def source(cluster: Cluster) -> str:
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [
-        (("--from", "3", "--until", "5"), [b"k3", b"k4"]),
+        (("--from", "3", "--to", "5"), [b"k3", b"k4"]),
         (("--from", str(NOON + 138)), [b"k38", b"k39"]),
         (("--to-offset", "1"), [b"\xff\x00", b"k0"]),
         (("--limit", "4"), [b"\xff\x00", None, b"t", b"k0"]),
@@ -71,16 +71,16 @@ def test_what_is_selected(
     kafka: Program, cluster: Cluster, source: str, options: tuple[str, ...], wanted: list[bytes]
 ) -> None:
     target = _topic(cluster)
-    planned = kafka.ok("copy-records", source, "--to", target, *options, "--dry-run")
+    planned = kafka.ok("copy-records", source, "--to-topic", target, *options, "--dry-run")
     assert f"copy {len(wanted)} record" in planned.stdout and not read_all(cluster, target)
-    kafka.ok("copy-records", source, "--to", target, *options)
+    kafka.ok("copy-records", source, "--to-topic", target, *options)
     assert [each.key for each in read_all(cluster, target)] == wanted
 
 
 def test_keys_do_not_control_the_terminal(kafka: Program, cluster: Cluster) -> None:
     source, target = _topic(cluster), _topic(cluster)
     Writer(cluster, source).write({0: [NewRecord(b"a\x1b[31m\n\xff" + b"b" * 90, b"\x1b[0m")]})
-    planned = kafka.ok("copy-records", source, "--to", target, "--dry-run")
+    planned = kafka.ok("copy-records", source, "--to-topic", target, "--dry-run")
     assert "first keys: a\\x1b[31m\\n\\xff" in planned.stdout and "b" * 50 not in planned.stdout
     assert "\x1b" not in planned.stdout + planned.stderr
     assert f"{source}:0: offset 0 (1 record) (irreversible)" in planned.stdout
@@ -91,7 +91,7 @@ def test_a_copy_that_a_deadline_ends_is_continued(kafka: Program, cluster: Clust
     fill(cluster, source, MANY, size=1_000)
     for milliseconds in range(300, 6_000, 200):  # until it ends in the middle
         target = _topic(cluster)
-        run = kafka("copy-records", source, "--to", target, "--deadline", f"{milliseconds}ms")
+        run = kafka("copy-records", source, "--to-topic", target, "--deadline", f"{milliseconds}ms")
         if 0 < _end(cluster, target) < MANY:
             break
     else:
@@ -209,7 +209,7 @@ def test_a_copy_whose_last_records_are_gone_is_complete(
         return own(self, cluster, validate_only=validate_only)
 
     monkeypatch.setattr(copying.CopyRecords, "send", send)
-    run = shell(f"copy-records {source} --to {target}")
+    run = shell(f"copy-records {source} --to-topic {target}")
     assert (run.status, f"{source}:2 offsets 0-39" in str(run)) == (1, True), str(run)
     (entry,) = shell.ok("journal --output json").json
     again = shell(f"copy-records --resume {entry['id']}")
@@ -245,7 +245,7 @@ def test_aborted_and_open_transactions_are_not_copied(
     aborted.add(where)
     aborted.write(where)
     aborted.end(commit=False)
-    kafka.ok("copy-records", source, "--to", target)
+    kafka.ok("copy-records", source, "--to-topic", target)
     assert contents(read_all(cluster, target)) == [
         each for each in contents(read_all(cluster, source)) if each[0] != 1
     ]
@@ -260,9 +260,9 @@ def test_what_follows_an_open_transaction_is_not_left_out_in_silence(
     open_.write(where)
     Writer(cluster, source).write({2: [NewRecord(b"after", b"")] * 2})
     said = f"partition {where}: an open transaction begins at offset 40;"
-    run = kafka.ok("copy-records", source, "--to", target)
+    run = kafka.ok("copy-records", source, "--to-topic", target)
     assert f"{said} 3 offsets from there are not copied" in run.stderr, run.stderr
-    nothing = kafka.ok("copy-records", source, "--to", target, "--from", "42")
+    nothing = kafka.ok("copy-records", source, "--to-topic", target, "--from", "42")
     assert f"{said} 1 offset from there is not copied" in nothing.stderr, nothing.stderr
     committed = ("read-records", source, "--isolation-level", "read_committed")
     for options, unread in (
@@ -297,7 +297,7 @@ def test_what_is_written_after_the_plan_is_not_copied(
             asked.append(1)
             return "y"
 
-    run = shell(f"copy-records {source} --to {target} --profile prod", answer=Answer("y"))
+    run = shell(f"copy-records {source} --to-topic {target} --profile prod", answer=Answer("y"))
     assert run.status == 0 and asked == [1], str(run)
     assert len(read_all(cluster, target)) == 43 and len(read_all(cluster, source)) == 44
 
@@ -305,17 +305,17 @@ def test_what_is_written_after_the_plan_is_not_copied(
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
-        ("{source} --to {source}", 1, "cannot be copied to itself"),
-        ("{source} --to nosuch-topic", 1, "nosuch-topic"),
-        ("nosuch-topic --to {source}", 1, "nosuch-topic"),
-        ("{source}:7 --to {target}", 1, "has no partition 7"),
-        ("{source}", 2, "--to"),
-        ("--to {target}", 2, "source"),
-        ("{source} --to {target} --until 5 --to-offset 5", 2, "cannot be used with"),
-        ("{source} --to {target} --where nonsense", 2, "nonsense"),
+        ("{source} --to-topic {source}", 1, "cannot be copied to itself"),
+        ("{source} --to-topic nosuch-topic", 1, "nosuch-topic"),
+        ("nosuch-topic --to-topic {source}", 1, "nosuch-topic"),
+        ("{source}:7 --to-topic {target}", 1, "has no partition 7"),
+        ("{source}", 2, "--to-topic"),
+        ("--to-topic {target}", 2, "source"),
+        ("{source} --to-topic {target} --to 5 --to-offset 5", 2, "cannot be used with"),
+        ("{source} --to-topic {target} --where nonsense", 2, "nonsense"),
         ("--resume 00000000", 1, "does not exist"),
-        ("{source} --to {target} --from latest", 0, "no records to copy"),
-        ("{source} --to {source} --to-profile here", 1, "cannot be copied to itself"),
+        ("{source} --to-topic {target} --from latest", 0, "no records to copy"),
+        ("{source} --to-topic {source} --to-profile here", 1, "cannot be copied to itself"),
     ],
 )
 def test_what_is_refused(
@@ -341,7 +341,7 @@ def test_a_copy_that_ended_in_the_middle_is_continued(
     target = _topic(cluster, partitions)
     home = Process(tmp_path, sandbox.bootstrap)
     command = [sys.executable, "-m", "kafka_shell", "--broker", sandbox.bootstrap, "copy-records",
-               source, "--to", target]  # fmt: skip
+               source, "--to-topic", target]  # fmt: skip
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, env=home.environment(), text=True
     ) as run:
@@ -380,7 +380,7 @@ def _interrupted(shell: Shell, monkeypatch: pytest.MonkeyPatch, source: str, tar
 
     with monkeypatch.context() as patch, pytest.raises(Ended):
         patch.setattr(copying.Writer, "write", write)
-        shell(f"copy-records {source} --to {target}")
+        shell(f"copy-records {source} --to-topic {target}")
     (entry,) = shell.ok("journal --output json").json
     return f"copy-records --resume {entry['id']}"
 

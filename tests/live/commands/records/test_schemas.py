@@ -77,7 +77,7 @@ def test_conditions_see_the_fields_of_messages(
     heavy = ("--where", "value.weight>2")
     assert kafka.ok(*options, "read-records", parcels, *heavy, "--count").stdout == "1\n"
     kafka.ok("create-topic", f"{parcels}.heavy")
-    kafka.ok(*options, "copy-records", parcels, "--to", f"{parcels}.heavy", *heavy)
+    kafka.ok(*options, "copy-records", parcels, "--to-topic", f"{parcels}.heavy", *heavy)
     assert kafka.ok("read-records", f"{parcels}.heavy", "--count").stdout == "1\n"
 
 
@@ -93,7 +93,7 @@ def test_conditions_that_cannot_be_evaluated_are_failures(
     file.write_text("schema.registry.url=http://127.0.0.1:9\n")
     for operator, count in ((">1", 1), ("!=1", 2)):
         options = ("--command-config", str(file), "--where", f"value.weight{operator}")
-        for words in (("read-records", name, "--count"), ("copy-records", name, "--to",
+        for words in (("read-records", name, "--count"), ("copy-records", name, "--to-topic",
                                                           f"{name}.to")):  # fmt: skip
             run = kafka(*words, *options)
             assert run.status == 1, str(run)

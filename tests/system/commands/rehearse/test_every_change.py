@@ -95,7 +95,7 @@ remove-members probe-g
 reset-offsets probe-g --to latest --topic probe.a
 delete-offsets probe-g --topic probe.a
 write-record probe.a value
-copy-records probe.a --to probe.b
+copy-records probe.a --to-topic probe.b
 delete-records probe.a:0 --to 0
 unregister-broker 77
 unregister-broker 3

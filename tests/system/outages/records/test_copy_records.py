@@ -49,7 +49,7 @@ def test_records_are_copied_unchanged(
     kafka: Program, cluster: Cluster, sandbox: Sandbox, source: str
 ) -> None:
     target = _topic(cluster)
-    kafka.ok("copy-records", source, "--to", target, "--keep-timestamps")
+    kafka.ok("copy-records", source, "--to-topic", target, "--keep-timestamps")
     before, after = (java_consumer.read(sandbox.bootstrap, each) for each in (source, target))
     assert [(r.partition, r.offset, r.timestamp, r.key, r.value, r.headers) for r in after] == [
         (r.partition, r.offset, r.timestamp, r.key, r.value, r.headers) for r in before
@@ -64,7 +64,7 @@ def test_other_partitions_are_chosen_by_key_and_headers_added(
     kafka: Program, cluster: Cluster, sandbox: Sandbox, source: str
 ) -> None:
     target = _topic(cluster, 5)
-    run = kafka.ok("copy-records", f"{source}:2", "--to", target, "--add-source-headers",
+    run = kafka.ok("copy-records", f"{source}:2", "--to-topic", target, "--add-source-headers",
                    "--where", "value.n>=30", "--output", "json")  # fmt: skip
     assert sum(change["records"] for change in run.json["changes"]) == 10
     found = java_consumer.read(sandbox.bootstrap, target)
@@ -87,10 +87,10 @@ def test_records_are_copied_to_the_cluster_of_another_profile(
     shell.profile("frozen", old_sandbox.bootstrap, guard="read-only")
     with connect(old_sandbox) as old:
         target = make_topic(old, source, 3, configs=KEPT)
-        refused = shell(f"copy-records {source} --to {target} --to-profile frozen")
+        refused = shell(f"copy-records {source} --to-topic {target} --to-profile frozen")
         assert refused.status == 1 and "read-only" in refused.err
         shell.profile("free", old_sandbox.bootstrap, guard="none")
-        run = shell(f"copy-records {source} --to {target} --to-profile free")
+        run = shell(f"copy-records {source} --to-topic {target} --to-profile free")
         assert run.status == 0, str(run)
         assert contents(read_all(old, target)) == contents(read_all(cluster, source))
     (entry,) = shell.ok("journal --output json").json
@@ -104,7 +104,7 @@ def test_a_broker_is_killed_during_a_copy(
     fill(three, source, MANY, size=1_000)
     home = Process(tmp_path, three_brokers.bootstrap)
     command = [sys.executable, "-m", "kafka_shell", "--broker", three_brokers.bootstrap,
-               "copy-records", source, "--to", target, "--output", "json"]  # fmt: skip
+               "copy-records", source, "--to-topic", target, "--output", "json"]  # fmt: skip
     try:
         with subprocess.Popen(
             command,

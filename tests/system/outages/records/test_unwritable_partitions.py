@@ -48,7 +48,9 @@ def misnamed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
         wipe(folder)
 
 
-@pytest.mark.parametrize("words", [("produce", "t", "v"), ("copy-records", "full", "--to", "t")])
+@pytest.mark.parametrize(
+    "words", [("produce", "t", "v"), ("copy-records", "full", "--to-topic", "t")]
+)
 def test_a_leader_whose_name_does_not_resolve_ends_it_without_waiting(
     misnamed: Sandbox, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
@@ -69,7 +71,7 @@ def test_too_few_in_sync_replicas_are_named_and_no_unknown_outcome(
     try:
         os.kill(processes(three_brokers)[3] or 0, signal.SIGKILL)
         wait_for("broker 3 leaves the ISR", lambda: _isr(three, topic) == [1])
-        for words in (("produce", topic, "v"), ("copy-records", source, "--to", topic)):
+        for words in (("produce", topic, "v"), ("copy-records", source, "--to-topic", topic)):
             with subprocess.Popen(
                 [sys.executable, "-m", "kafka_shell", "--broker", three_brokers.bootstrap, *words],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=home.environment(),
