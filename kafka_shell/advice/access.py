@@ -167,7 +167,7 @@ def _with_losses(reads: Reads, facts: Facts) -> Facts:
     names |= {} if listed is None else {_GROUP: [group.name for group in listed]}
     lost, left_out = losses(rules, facts.deleted, facts.created, names, reads.is_over)
     if left_out:
-        about = f"who loses access by {counted(left_out, 'more ACL')}"
+        about = f"who loses access because of {counted(left_out, 'more ACL')}"
         reads.not_checked.append(NotChecked(about, "there are too many"))
     active = list(filter(groups.is_active, listed or ()))
     if rules.authorizer not in ("", STANDARD):

@@ -229,9 +229,10 @@ COMMANDS: tuple[Command, ...] = (
             " since the snapshot before, and since when."
         ),
         examples=(
-            Example("spark trend disks --snapshot /tmp/kafka-state", "when will a disk be full?"),
+            Example("spark trend disks --snapshot /tmp/kafka-state",
+                    "forecast when disks will be full"),
             Example("spark trend findings --snapshot /tmp/kafka-state",
-                    "which findings are new, and how old are the others?"),
+                    "show new findings, and the age of the others"),
         ),
     ),
     Command(

@@ -83,7 +83,7 @@ COMMANDS: tuple[Command, ...] = (
             "Exit status: 0 without differences, 1 with differences or if a comparison failed."
         ),
         examples=(
-            Example("diff payments.yaml", "what differs between the cluster and a file"),
+            Example("diff payments.yaml", "show differences between the cluster and a file"),
         ),
     ),
     Command(

@@ -135,7 +135,7 @@ def prompt_password(user: str, invocation: Invocation, context: Context) -> Secr
     Raises UsageError if there is no terminal.
     """
     if invocation["dry-run"]:
-        return Secret("not asked for in a dry run")
+        return Secret("not prompted for in a dry run")
     if context.ask is None:
         raise UsageError(
             "cannot ask for the password: standard input is not a terminal",
