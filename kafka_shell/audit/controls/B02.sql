@@ -2,8 +2,8 @@
 -- title: Low default replication factor
 -- severity: high
 -- tags: durability
--- description: Topics created without a replication factor get this one. It is judged by the number
---   of brokers, of which B05 reports fewer than three.
+-- description: Topics created without a replication factor get this one. A cluster of fewer than
+--   three brokers is a finding of B05, not of this control.
 -- source: Apache Kafka documentation, Broker configs, default.replication.factor
 -- needs: broker_configs, clusters
 -- configs: broker_configs default.replication.factor

@@ -4,7 +4,7 @@
 -- tags: groups
 -- description: A group that is inactive for longer than offsets.retention.minutes loses its
 --   offsets and starts over although the records still exist. Topics with unlimited retention,
---   those that are only compacted, and changelogs are ignored.
+--   compacted topics without deletion, and changelogs are ignored.
 -- source: Apache Kafka documentation, Broker configs, offsets.retention.minutes
 -- needs: broker_configs, topic_configs, topics
 -- configs: broker_configs offsets.retention.minutes

@@ -3,9 +3,9 @@
 -- severity: high
 -- tags: transactions
 -- description: Consumers with isolation.level=read_committed cannot read past an open
---   transaction. A coordinator aborts a transaction after its timeout; one that is open for
---   longer than any timeout is never aborted. The age in a partition is that of the last record by
---   its timestamp, which the producer may set. The tables are read one after the other: if a
+--   transaction. A coordinator aborts a transaction after its timeout; a transaction that is open for
+--   longer than any timeout is never aborted. The age in a partition is the age of the last record
+--   by its timestamp, which the producer may set. The tables are read one after the other: if a
 --   coordinator knows the producer, the transaction may be new, and find-hanging-transactions
 --   checks it again.
 -- source: Apache Kafka documentation, kafka-transactions (KIP-664)

@@ -2,8 +2,8 @@
 -- title: A registered broker is offline
 -- severity: critical
 -- tags: availability, durability
--- description: The partitions with a replica on the broker have fewer copies, and those it held
---   alone are unavailable: they are counted here, and are no findings of their own. Start the
+-- description: Partitions with a replica on the broker have fewer copies, and partitions without
+--   another copy are unavailable. They are counted here, not reported by other controls. Start the
 --   broker, or unregister it if it is gone.
 -- source: Apache Kafka documentation, Replication; KIP-1073
 -- needs: clusters, partitions, topic_configs

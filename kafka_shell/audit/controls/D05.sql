@@ -4,7 +4,7 @@
 -- tags: log, retention
 -- description: The oldest record is much older than retention.ms (segments are too large, or
 --   timestamps delay their deletion), or records are deleted much earlier by retention.bytes. Only
---   partitions of which the start of the log was sampled are evaluated.
+--   partitions where the start of the log was sampled are evaluated.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: batches, topic_configs, topics
 -- configs: topic_configs retention.ms, cleanup.policy, retention.bytes

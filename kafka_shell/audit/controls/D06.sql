@@ -4,8 +4,8 @@
 -- tags: log, cost, opinion
 -- description: Even the slowest group of the topic needs only a small part of the retained
 --   records. Ages are upper bounds, taken from the sampled batch at or before the
---   committed offset. If there is none, the group has read nothing of what is retained. Only topics
---   of which the start of the log was sampled are evaluated.
+--   committed offset. Without such a batch, the group has read none of the retained records. Only
+--   topics where the start of the log was sampled are evaluated.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: batches, group_offsets, topic_configs, partition_offsets
 -- absence: batches, group_offsets, partition_offsets

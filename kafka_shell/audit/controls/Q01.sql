@@ -4,7 +4,7 @@
 -- tags: quotas, opinion
 -- description: A single client can use the whole network bandwidth of a broker. A generous
 --   default quota limits all clients that have no quota of their own. The default for the clients
---   of one user, or for the users of one client ID, limits only those. A default user quota takes
+--   of one user, or for the users of one client ID, limits no others. A default user quota takes
 --   precedence over the quotas of client IDs: where there are any, the remedy sets the default of
 --   all client IDs.
 -- source: Apache Kafka documentation, Setting quotas

@@ -5,7 +5,7 @@
 -- description: The topic or group was deleted, or the user has no credentials. Whoever creates
 --   the name next gets the permissions. Users that do not authenticate with SCRAM are not
 --   visible, so a user without a SCRAM credential is then only reported as info. ACLs that deny
---   also protect what is created later, and are not reported. A prefix may be meant for topics that
+--   also protect resources that are created later, and are not reported. A prefix may be meant for topics that
 --   an application is about to create, and a group exists once it is used: both are info only.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: acls, topics, groups, scram_users, listeners

@@ -3,7 +3,7 @@
 -- severity: medium
 -- tags: retention
 -- description: A consumer that is offline for an hour loses records. Topics that are only compacted
---   have no retention, and those of replies and of frameworks are short-lived on purpose.
+--   have no retention, and topics of replies and of frameworks are short-lived on purpose.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: topic_configs
 -- configs: topic_configs retention.ms, cleanup.policy

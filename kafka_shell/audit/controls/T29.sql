@@ -3,8 +3,8 @@
 -- severity: low
 -- tags: hygiene, opinion
 -- description: No records were written for a week. Find the owner of the topic. Kafka does not report
---   when a topic was created, so one without any records is only reported as info. Compacted topics,
---   and those of Kafka Connect, Kafka Streams, MirrorMaker and Schema Registry, may be inactive.
+--   when a topic was created, so a topic without records is only reported as info. Compacted topics,
+--   and topics of Kafka Connect, Kafka Streams, MirrorMaker and Schema Registry, may be inactive.
 -- source: kafka.sh
 -- needs: partition_offsets, topics, topic_configs
 -- absence: partition_offsets, topic_configs
