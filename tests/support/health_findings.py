@@ -16,7 +16,8 @@ ONLY_READS = "verify-reassign-partitions"  # without --finish
 def look(cluster: Cluster) -> dict[str, Finding]:
     found = health.health(cluster)
     for finding in found.findings:
-        line = command_of(finding)
+        if not (line := command_of(finding)):
+            continue
         invocation = parse(tokenize(line), REGISTRY)
         command = invocation.command
         only_shown = command.name == ONLY_READS or invocation.get("dry-run")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -29,6 +29,7 @@ from kafka_shell.admin.cluster.model import (
     BROKERS,
     CAUSE_OF_CHECK,
     FRESH_MS,
+    QUORUM,
     Finding,
     Health,
     Quorum,
@@ -37,6 +38,7 @@ from kafka_shell.admin.cluster.model import (
     cause_of,
 )
 from kafka_shell.admin.cluster.probes import ClusterProbe, probe_cluster
+from kafka_shell.admin.cluster.registrations import registered_brokers
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.groups import read as groups
@@ -101,54 +103,69 @@ class CheckInput(Struct, frozen=True):
 
 
 class Check(Struct, frozen=True):
-    """One check: what it reads, and the finding that its failure is."""
+    """One check, and what it reads."""
 
     name: str
     what: str
     find: Callable[[Cluster, CheckInput], Found]
-    if_failed: Callable[[Check, Failure], Finding]
 
 
 class NotPermitted(Finding, frozen=True):
-    """The finding for a check that could not run for lack of a permission."""
+    """The finding for a check that could not run, or not completely, for lack of a permission."""
 
-    required: str = ""  # requires DESCRIBE on the cluster
+    required: frozenset[str] = frozenset()  # DESCRIBE on the cluster, DESCRIBE_CONFIGS on topic a
 
 
 def not_checked(check: Check, why: Failure, count: int = 1, about: str = "") -> Finding:
     """The finding for a check that could not run, or not completely."""
-    required = f"requires {why.requires}" if why.requires else ""
-    summary = f"not checked: {check.what}: {required or in_one_line(why)}"
-    examples = (about,) if about else ()
-    if not required:
-        cause = CAUSE_OF_CHECK.get(check.name, "")
-        return Finding(
-            Severity.NOT_CHECKED, check.name, summary, count, examples, cause, check.what
-        )
+    if why.requires:
+        return _not_permitted([(check.what, check.name)], frozenset({why.requires}))
+    summary = f"not checked: {check.what}: {in_one_line(why)}"
+    cause, examples = CAUSE_OF_CHECK.get(check.name, ""), (about,) if about else ()
+    return Finding(Severity.NOT_CHECKED, check.name, summary, count, examples, cause, check.what)
+
+
+def _not_permitted(checks: Sequence[tuple[str, str]], required: frozenset[str]) -> NotPermitted:
+    """The finding for these checks (what, name) that require these permissions."""
+    what = ", ".join(dict.fromkeys(what for what, _ in checks))
+    names = {name for _, name in checks}
     return NotPermitted(
-        Severity.NOT_CHECKED, check.name, summary, count, examples,
-        short=check.what, required=required,
+        Severity.NOT_CHECKED, names.pop() if len(names) == 1 else "authorization",
+        f"not checked: {what}: requires {permissions(required)}", len(required),
+        short=what, required=required,
     )  # fmt: skip
 
 
+def permissions(required: Iterable[str]) -> str:
+    """`DESCRIBE_CONFIGS on the cluster and 12 topics`: these permissions on one operation."""
+    by_kind: dict[str, list[str]] = {}
+    for each in sorted(required):
+        operation, _, resource = each.partition(" on ")
+        by_kind.setdefault(resource.partition(" ")[0], []).append(resource)
+    told = (
+        names[0] if len(names) == 1 else counted(len(names), kind)
+        for kind, names in by_kind.items()
+    )
+    return f"{operation} on {' and '.join(told)}"
+
+
 def combined(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings, with one for all checks that the same missing permission prevented."""
-    by_permission: dict[str, list[NotPermitted]] = {}
+    """The findings, with one for all checks that the same missing operation prevented."""
+    denied: list[NotPermitted] = []
     for finding in findings:
         if isinstance(finding, NotPermitted):
-            by_permission.setdefault(finding.required, []).append(finding)
+            denied.append(finding)
         else:
             yield finding
-    for required, (first, *more) in by_permission.items():
-        what = ", ".join(finding.short for finding in (first, *more))
-        yield NotPermitted(
-            Severity.NOT_CHECKED,
-            "authorization" if more else first.check,
-            f"not checked: {what}: {required}",
-            first.count + len(more),
-            () if more else first.examples,
-            required=required,
-        )
+    required = frozenset[str]().union(*(finding.required for finding in denied))
+    for operation in dict.fromkeys(map(_operation, sorted(required))):
+        checks = [(f.short, f.check) for f in denied if operation in map(_operation, f.required)]
+        same = frozenset(each for each in required if _operation(each) == operation)
+        yield _not_permitted(checks, same)
+
+
+def _operation(required: str) -> str:
+    return required.partition(" ")[0]
 
 
 def finding_about(
@@ -159,10 +176,13 @@ def finding_about(
 
 
 def _partly(check: Check, failures: Mapping[Any, Failure]) -> Found:
-    """The finding for a check that could not read everything."""
-    if failures:
-        about, failure = next(iter(failures.items()))
-        yield not_checked(check, failure, len(failures), str(about))
+    """The findings for a check that could not read everything."""
+    if required := frozenset(why.requires for why in failures.values() if why.requires):
+        yield _not_permitted([(check.what, check.name)], required)
+    others = {about: why for about, why in failures.items() if not why.requires}
+    if others:
+        about, failure = next(iter(others.items()))
+        yield not_checked(check, failure, len(others), str(about))
 
 
 # -- partitions and brokers ------------------------------------------------------------------------
@@ -255,12 +275,16 @@ def _partition_finding(
 def _quorum(cluster: Cluster, given: CheckInput) -> Found:
     described = given.probe.quorum
     if described is None:
-        yield _quorum_failed(_QUORUM, given.probe.unread or Failure("UNKNOWN", "not read"))
+        unread = given.probe.unread or Failure("UNKNOWN", "not read")
+        if unread.name == _NO_CONTROLLER:
+            yield _lost(cluster, given, unread)
+        else:
+            yield not_checked(_QUORUM, unread)
         return
     if given.probe.unread is not None:  # no broker has caught up with it
         yield not_checked(_PARTITIONS, given.probe.unread)
     if described.leader < 0:
-        yield _no_leader(_QUORUM, "no leader")
+        yield _no_leader("no leader")
         return
     yield from _controllers(cluster, given, described)
     behind = _behind(cluster, described)
@@ -308,20 +332,19 @@ def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Foun
         for id, failure in failed.items()
         if failure.name in _NO_ANSWER or (failure.name in _NOT_REACHED and id not in fetching)
     }
-    no_more = len(silent) == (len(described.voters) - 1) // 2
-    without = "; if one more fails, the metadata quorum loses its majority" if no_more else ""
+    tolerated = (len(described.voters) - 1) // 2
     far = [id for id, failure in failed.items() if failure.name in _NOT_REACHED and id in fetching]
-    if silent:
-        ids = ", ".join(map(str, list(silent)[:EXAMPLES]))
-        what = (
-            f"controller {ids} is not responding: {next(iter(silent.values())).message}"
-            if len(silent) == 1
-            else f"{len(silent):,} controllers are not responding: {ids}"
-        )
-        cause = BROKERS if silent.keys() <= given.down else ""
+    if len(silent) > tolerated:
+        yield _no_majority(list(silent), len(described.voters), given.down)
+    elif silent:
+        no_more = len(silent) == tolerated
+        without = "; if one more fails, the metadata quorum loses its majority" if no_more else ""
+        why = f": {next(iter(silent.values())).message}" if len(silent) == 1 else ""
         finding = finding_about(
-            Severity.CRITICAL, "controllers", what + without, list(silent), cause
-        )
+            Severity.CRITICAL, "controllers",
+            f"{_named(list(silent), 'controller')} not responding{why}{without}", list(silent),
+            BROKERS if silent.keys() <= given.down else "",
+        )  # fmt: skip
         yield replace(finding, short="the quorum tolerates no further failure" if no_more else "")
     if far:
         yield finding_about(
@@ -335,18 +358,38 @@ def _is_fetching(replica: QuorumReplica, now: int) -> bool:
     return replica.role == "leader" or now - replica.last_fetch < FRESH_MS
 
 
-def _no_leader(check: Check, failure: str) -> Finding:
-    summary = (
-        "the metadata quorum is unavailable, so leaders and in-sync replicas may be out of date"
-    )
-    return Finding(Severity.CRITICAL, check.name, summary, 1, (failure,))
+_OUTDATED = "leaders and in-sync replicas may be out of date"
 
 
-def _quorum_failed(check: Check, failure: Failure) -> Finding:
-    """Critical if no way led to an active controller. One that did not may have failed itself."""
-    if failure.name == _NO_CONTROLLER:
-        return _no_leader(check, in_one_line(failure))
-    return not_checked(check, failure)
+def _no_leader(failure: str) -> Finding:
+    summary = f"the metadata quorum is unavailable, so {_OUTDATED}"
+    return Finding(Severity.CRITICAL, QUORUM, summary, 1, (failure,))
+
+
+def _no_majority(silent: Sequence[object], voters: int, down: Collection[object]) -> Finding:
+    """The finding for a quorum of which these voters (IDs, or addresses) do not respond."""
+    which = f"{_named(silent, 'controller')} not responding"
+    if len(silent) > EXAMPLES:
+        which = f"{len(silent)} of {voters} controllers are not responding"
+    summary = f"the metadata quorum has no majority ({which}), so {_OUTDATED}"
+    cause = BROKERS if {*silent} <= {*down} else ""
+    finding = finding_about(Severity.CRITICAL, QUORUM, summary, silent, cause)
+    return replace(finding, short=_OUTDATED if cause else "")
+
+
+def _lost(cluster: Cluster, given: CheckInput, failure: Failure) -> Finding:
+    """No way led to an active controller: which of the controllers that a broker is configured
+    with do not respond."""
+    at = quorum.controllers(cluster, min(given.answering))
+    seconds = cluster.time_left(given.probe_timeout)
+    probed = probes.probe_controllers(cluster.config, {each: each for each in at}, seconds)
+    # The connections that a frozen process does not accept fill its queue, and then time out.
+    silences = _NO_ANSWER | ({"connect-timeout"} if probed.values else set())
+    silent = [each for each, why in probed.failures.items() if why.name in silences]
+    if not silent or len(silent) <= (len(at) - 1) // 2:
+        return _no_leader(in_one_line(failure))
+    ids = quorum.controller_ids(cluster, probed.values)
+    return _no_majority([ids.get(each, each) for each in silent], len(at), given.down)
 
 
 def _moves(cluster: Cluster, given: CheckInput) -> Found:
@@ -379,24 +422,24 @@ def _log_dirs(cluster: Cluster, given: CheckInput) -> Found:
     described = log_dirs.describe(cluster, sorted(given.answering), [] if len(known) else None)
     yield from _invisible(cluster, given, described)
     every = [each for dirs in described for each in dirs]
-    offline = [f"{each.broker}:{each.path}" for each in every if each.error is not None]
-    left = {
-        f"{each.broker}:{each.path}": each.usable / each.total
-        for each in every
-        if each.usable is not None and each.total
-    }
-    full = [place for place, share in left.items() if share < _FULL]
-    low = [place for place, share in left.items() if _FULL <= share < _LOW]
-    cordoned = [f"{each.broker}:{each.path}" for each in every if each.cordoned]
-    for severity, places, what in (
-        (Severity.CRITICAL, offline, "offline"),
-        (Severity.CRITICAL, full, "full: less than 1% is left"),
-        (Severity.WARNING, low, "nearly full: less than 5% is left"),
-        (Severity.NOTE, cordoned, "cordoned: no new replicas are placed there"),
+    offline = [each for each in every if each.error is not None]
+    left = [
+        (each.usable / each.total, each) for each in every if each.usable is not None and each.total
+    ]
+    full = [each for share, each in left if share < _FULL]
+    low = [each for share, each in left if _FULL <= share < _LOW]
+    cordoned = [each for each in every if each.cordoned]
+    for severity, dirs, what, note in (
+        (Severity.CRITICAL, offline, "offline", ""),
+        (Severity.CRITICAL, full, "full", " (less than 1% is left)"),
+        (Severity.WARNING, low, "nearly full", " (less than 5% is left)"),
+        (Severity.NOTE, cordoned, "cordoned", " (no new replicas)"),
     ):
-        if places:
-            are = "is" if len(places) == 1 else "are"
-            summary = f"{counted(len(places), 'log directory')} {are} {what}"
+        if dirs:
+            ids = list(dict.fromkeys(each.broker for each in dirs))
+            have = _named(ids, verb=("has", "have"))
+            summary = f"{have} {counted(len(dirs), f'{what} log directory')}{note}"
+            places = [f"{each.broker}:{each.path}" for each in dirs]
             yield finding_about(severity, "log-dirs", summary, places)
     yield from _partly(
         _LOG_DIRS, {f"broker {broker}": failure for broker, failure in described.failures.items()}
@@ -477,18 +520,16 @@ def _hanging(cluster: Cluster, given: CheckInput) -> Found:
     yield from _partly(_HANGING, unread)
 
 
-_PARTITIONS = Check("partitions", "partitions", _partitions, not_checked)
-_MIN_ISR = Check("under-min-isr", "min.insync.replicas", _topic_configs, not_checked)
-_THROTTLES = Check("throttles", "replication throttles", _topic_configs, not_checked)
-_TOPIC_CONFIGS = Check(
-    _MIN_ISR.name, f"{_MIN_ISR.what} and {_THROTTLES.what}", _topic_configs, not_checked
-)
-_QUORUM = Check("quorum", "the metadata quorum", _quorum, _quorum_failed)
-_MOVES = Check("moves", "partition reassignments", _moves, not_checked)
-_HIDDEN = Check("permissions", "hidden topics and groups", _log_dirs, not_checked)
-_LOG_DIRS = Check("log-dirs", "log directories", _log_dirs, not_checked)
-_GROUPS = Check("groups", "groups", _groups, not_checked)
-_HANGING = Check("transactions", "hanging transactions", _hanging, not_checked)
+_PARTITIONS = Check("partitions", "partitions", _partitions)
+_MIN_ISR = Check("under-min-isr", "min.insync.replicas", _topic_configs)
+_THROTTLES = Check("throttles", "replication throttles", _topic_configs)
+_TOPIC_CONFIGS = Check(_MIN_ISR.name, f"{_MIN_ISR.what} and {_THROTTLES.what}", _topic_configs)
+_QUORUM = Check(QUORUM, "the metadata quorum", _quorum)
+_MOVES = Check("moves", "partition reassignments", _moves)
+_HIDDEN = Check("permissions", "hidden topics and groups", _log_dirs)
+_LOG_DIRS = Check("log-dirs", "log directories", _log_dirs)
+_GROUPS = Check("groups", "groups", _groups)
+_HANGING = Check("transactions", "hanging transactions", _hanging)
 CHECKS = (_PARTITIONS, _TOPIC_CONFIGS, _QUORUM, _MOVES, _LOG_DIRS, _GROUPS, _HANGING)
 
 
@@ -500,10 +541,10 @@ _SILENT = frozenset(
 )
 
 
-def of_metadata(probe: ClusterProbe) -> Iterator[Finding]:
-    """All of these findings."""
+def of_metadata(probe: ClusterProbe, absent: Mapping[int, str]) -> Iterator[Finding]:
+    """All of these findings. `absent` is what is known of brokers that are not in the metadata."""
     found, failures = probe.metadata, probe.probed.failures
-    yield from _down_brokers(found, failures)
+    yield from _down_brokers(found, failures, absent)
     yield from _rejecting_brokers(found, failures)
     yield from _behind_brokers(probe)
     yield from _not_led_by_preferred(found, down_brokers(found, failures))
@@ -519,15 +560,46 @@ def _absent(found: MetadataScan) -> set[int]:
     return found.replica_ids() - {broker.id for broker in found.brokers}
 
 
-def _down_brokers(found: MetadataScan, failures: Mapping[int, Failure]) -> Iterator[Finding]:
-    """Brokers that are not in the cluster (the controller has fenced them), or do not respond."""
+def absent_brokers(cluster: Cluster, probe: ClusterProbe, timeout: float) -> dict[int, str]:
+    """What is known of the brokers with replicas that are not in the metadata, because the
+    controller has fenced them or because they are not registered. Empty before Kafka 4.0."""
+    absent = _absent(probe.metadata)
+    if not absent:
+        return {}
+    try:
+        with Cluster(probe.config) as own:
+            own.join(cluster)
+            registered = registered_brokers(own)
+    except ShellError:
+        registered = None
+    if registered is None:
+        return {}
+    at = probes.addresses(tuple(registered[id] for id in absent & registered.keys()))
+    failures = probes.probe_brokers(probe.config, at, cluster.time_left(timeout)).failures
+    return {
+        id: "not registered" if id not in at else _fenced(failures.get(id)) for id in sorted(absent)
+    }
+
+
+def _fenced(failure: Failure | None) -> str:
+    if failure is not None and failure.name == "refused":
+        return "down"
+    silent = failure is not None and failure.name in _SILENT
+    return "fenced and not responding" if silent else "fenced, but responding"
+
+
+def _down_brokers(
+    found: MetadataScan, failures: Mapping[int, Failure], absent: Mapping[int, str]
+) -> Iterator[Finding]:
+    """Brokers that are not in the cluster, or do not respond."""
     down = sorted(down_brokers(found, failures))
     if not down:
         return
-    silent = [id for id in down if id in failures and failures[id].name != "refused"]
-    gone = [id for id in down if id not in silent]
-    states = ((gone, "down"), (silent, "not responding"))
-    summary = ", ".join(f"{_named(ids)} {state}" for ids, state in states if ids)
+    states: dict[str, list[int]] = {}
+    for id in down:
+        silent = id in failures and failures[id].name != "refused"
+        states.setdefault("not responding" if silent else absent.get(id, "down"), []).append(id)
+    summary = ", ".join(f"{_named(ids)} {state}" for state, ids in states.items())
     led = found.led_by()
     total = sum(led[id] for id in down)
     yield Finding(
@@ -544,21 +616,19 @@ def _rejecting_brokers(found: MetadataScan, failures: Mapping[int, Failure]) -> 
     rejecting = {id: why for id, why in failures.items() if why.name not in _SILENT}
     if rejecting:
         ids, why = list(rejecting), next(iter(rejecting.values()))
-        verb = "rejects" if len(ids) == 1 else "reject"
-        summary = f"{_named(ids).rpartition(' ')[0]} {verb} this client: {why.message}"
+        summary = f"{_named(ids, verb=('rejects', 'reject'))} this client: {why.message}"
         yield finding_about(Severity.CRITICAL, "authentication", summary, ids)
         yield from _not_asked(ids, "authentication")
 
 
-def _named(ids: Sequence[int]) -> str:
+def _named(
+    ids: Sequence[object], noun: str = "broker", verb: tuple[str, str] = ("is", "are")
+) -> str:
     """`broker 2 is`, `brokers 2, 3 are`, `12 brokers are`."""
     if len(ids) == 1:
-        return f"broker {ids[0]} is"
-    return (
-        f"brokers {', '.join(map(str, ids))} are"
-        if len(ids) <= EXAMPLES
-        else f"{len(ids):,} brokers are"
-    )
+        return f"{noun} {ids[0]} {verb[0]}"
+    which = f"{noun}s {', '.join(map(str, ids))}"
+    return f"{which if len(ids) <= EXAMPLES else counted(len(ids), noun)} {verb[1]}"
 
 
 def _not_asked(ids: Sequence[int], cause: str) -> Iterator[Finding]:
@@ -645,9 +715,10 @@ def health(
             CONTROLLER_S,
             lambda left: progress([f"broker {id}" for id in left]),
         )
+        absent = absent_brokers(cluster, probe, probe_timeout)
     found = probe.metadata
     given = CheckInput(probe, probe_timeout, partial(throttles, found.cluster_id), kept)
-    findings = list(of_metadata(probe))
+    findings = list(of_metadata(probe, absent))
     seconds = max(0.1, min(_CHECKS_S, until - time.monotonic() - GRACE_S))
     kraft = probe.quorum is not None or probe.unread is not None
     wanted = [check for check in CHECKS if kraft or check.name != "quorum"]
@@ -658,7 +729,7 @@ def health(
     progress.end()
     for check, outcome in outcomes.items():
         if isinstance(outcome, ShellError):
-            findings.append(check.if_failed(check, as_failure(outcome)))
+            findings.append(not_checked(check, as_failure(outcome)))
         else:
             findings += outcome
     return Health(
@@ -666,7 +737,7 @@ def health(
         brokers=len(found.brokers),
         topics=len(found),
         partitions=found.partitions,
-        findings=tuple(sorted(combined(findings), key=lambda finding: finding.severity)),
+        findings=tuple(sorted(combined(findings), key=lambda f: (f.severity, f.check != QUORUM))),
     )
 
 
@@ -676,7 +747,7 @@ def _run(check: Check, given: CheckInput, cluster: Cluster) -> list[Finding]:
     try:
         findings.extend(check.find(cluster, given))
     except ShellError as error:
-        findings.append(check.if_failed(check, as_failure(error)))
+        findings.append(not_checked(check, as_failure(error)))
     return findings
 
 

@@ -72,6 +72,7 @@ class Finding(Struct, frozen=True):
 # What follows from a cause is folded into it.
 
 BROKERS, LOG_DIRS, QUORUM = "brokers", "log-dirs", "quorum"  # checks whose findings are causes
+_OF_VOTERS = ("controllers", QUORUM)  # checks whose findings may follow from brokers
 CAUSE_OF_CHECK = {  # of a check that could not run, unless a permission is missing
     "partitions": QUORUM,
     "moves": QUORUM,
@@ -103,7 +104,7 @@ def by_cause(findings: Sequence[Finding]) -> list[Finding]:
     critical = [f for f in findings if f.severity is Severity.CRITICAL and not f.cause]
     causes = {finding.check: finding for finding in reversed(critical)}
     # Without a finding about the quorum itself, its loss follows from the brokers that are down.
-    if QUORUM not in causes and any(f.check == "controllers" and f.cause for f in findings):
+    if QUORUM not in causes and any(f.check in _OF_VOTERS and f.cause for f in findings):
         findings = [replace(f, cause=BROKERS) if f.cause == QUORUM else f for f in findings]
     return [
         _with_consequences(finding, [f for f in findings if f.cause == finding.check])
@@ -116,14 +117,22 @@ def by_cause(findings: Sequence[Finding]) -> list[Finding]:
 
 def _with_consequences(cause: Finding, following: Sequence[Finding]) -> Finding:
     """`broker 2 is down (broker and controller): 1 partition offline, 701 under-replicated`."""
-    role = " (broker and controller)" if any(f.check == "controllers" for f in following) else ""
-    counts = list(_counts(following))
-    counts = [*filter(None, [cause.short]), *counts]
-    counts += [f.short for f in following if f.short and f.severity is not Severity.NOT_CHECKED]
+    critical = [f for f in following if f.severity is Severity.CRITICAL]
+    voters = next((f for f in critical if f.check in _OF_VOTERS), None)
+    counts = [cause.short, *_counts(following), voters.short if voters else ""]
     unread = [f.short for f in following if f.short and f.severity is Severity.NOT_CHECKED]
     counts += [f"{' and '.join(unread)} not checked"] if unread else []
-    told = f": {', '.join(counts)}" if counts else ""
-    return replace(cause, summary=f"{cause.summary}{role}{told}")
+    told = ", ".join(filter(None, counts))
+    role = "" if voters is None else _role(voters, cause)
+    return replace(cause, summary=f"{cause.summary}{role}{told and ': '}{told}")
+
+
+def _role(voters: Finding, cause: Finding) -> str:
+    if voters.check == QUORUM:
+        return ", so the metadata quorum has no majority"
+    if voters.count < cause.count:
+        return f" (controller {', '.join(voters.examples)} too)"
+    return " (broker and controller)" if cause.count == 1 else " (brokers and controllers)"
 
 
 def _counts(following: Iterable[Finding]) -> Iterator[str]:

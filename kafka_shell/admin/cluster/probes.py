@@ -45,8 +45,8 @@ def probe_brokers(
 
 
 def probe_controllers(
-    config: ConnectionConfig, controllers: Mapping[int, Address], timeout: float
-) -> Results[int, str]:
+    config: ConnectionConfig, controllers: Mapping[K, Address], timeout: float
+) -> Results[K, str]:
     """The same without a login, as the listeners of controllers usually have different ones."""
     return _probe(config, controllers, timeout, None, login=False)
 

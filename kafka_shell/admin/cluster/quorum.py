@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from msgspec import Struct
@@ -34,7 +34,10 @@ from kafka_shell.wire.failures import as_error, failure
 from kafka_shell.wire.frames import format_uuid, uuid_of
 from kafka_shell.wire.requests import Call, Node, response_timeout
 
+T = TypeVar("T")
+
 _TOPIC = "__cluster_metadata"
+_CONTROLLER_ENDPOINTS = 2  # of DescribeCluster
 _NO_ID = UUID(int=0)
 _PATIENCE_S = 8.0
 _CONTROLLERS = ("controller.quorum.bootstrap.servers", "controller.quorum.voters")
@@ -79,21 +82,45 @@ def describe_through(cluster: Cluster, brokers: Sequence[int]) -> Quorum:
     return max(found, key=lambda each: each.leader_epoch)
 
 
-def _describe_directly(cluster: Cluster, broker: int) -> list[Quorum | ShellError]:
-    """The responses of the controllers that this broker is configured with. Only the active one
-    describes the quorum."""
+def controllers(cluster: Cluster, broker: int) -> tuple[Address, ...]:
+    """The addresses of the controllers that this broker is configured with."""
     resource = ConfigResource(ResourceType.BROKER, str(broker))
     entries = configs.describe(cluster, [resource], _CONTROLLERS).values.get(resource, ())
     text = ",".join(entry.value for entry in entries if entry.value)
-    if not text:
-        return []
+    return tuple(parse_addresses(re.sub(r"\d+@", "", text))) if text else ()
 
-    def ask(address: Address, _: Cluster) -> Quorum:
+
+def controller_ids(cluster: Cluster, running: Iterable[Address]) -> dict[Address, int]:
+    """The IDs of all controllers by address, as far as one of the `running` ones knows them
+    (DescribeCluster v1, KIP-919; Kafka 3.7)."""
+    from kafka.protocol.admin import DescribeClusterRequest
+
+    request = DescribeClusterRequest(endpoint_type=_CONTROLLER_ENDPOINTS)
+    found: dict[Address, int] = {}
+    for response in _ask_directly(cluster, running, lambda own: own.send(request, lowest=1)):
+        if not isinstance(response, ShellError):
+            found |= {Address(row.host, row.port): row.broker_id for row in response.brokers}
+    return found
+
+
+def _describe_directly(cluster: Cluster, broker: int) -> list[Quorum | ShellError]:
+    """The responses of the controllers that this broker is configured with. Only the active one
+    describes the quorum."""
+    at = controllers(cluster, broker)
+    return _ask_directly(cluster, at, lambda own: read(own.send(describe_request(), check=False)))
+
+
+def _ask_directly(
+    cluster: Cluster, controllers: Iterable[Address], ask: Callable[[Cluster], T]
+) -> list[T | ShellError]:
+    """The answers of these controllers, which are asked all at once."""
+
+    def connect(address: Address, _: Cluster) -> T:
         config = replace(cluster.config, bootstrap=(address,), cluster_id="")
         with Cluster(config) as controller:
-            return read(controller.send(describe_request(), check=False))
+            return ask(controller)
 
-    each = {at: partial(ask, at) for at in parse_addresses(re.sub(r"\d+@", "", text))}
+    each = {at: partial(connect, at) for at in controllers}
     return list(parallel.run_within(cluster.config, each, cluster.time_left(_PATIENCE_S)).values())
 
 

@@ -83,7 +83,8 @@ def _evaluate(context: Context, condition: WaitCondition) -> tuple[bool, str]:
         health = _check(context)
         for finding in health.findings:
             if isinstance(finding, health_checks.NotPermitted):
-                raise as_error(Failure(finding.check, finding.summary, requires=finding.required))
+                required = health_checks.permissions(finding.required)
+                raise as_error(Failure(finding.check, finding.summary, requires=required))
         return health.ok, "healthy" if health.ok else f"not healthy: {health.findings[0].summary}"
     names = [condition.groups]
     if kinds.is_pattern(condition.groups):

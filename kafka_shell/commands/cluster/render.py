@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kafka_shell.admin.cluster.model import (
+    QUORUM,
     ApiSupport,
     BrokerDescription,
     ClusterMetadata,
@@ -360,5 +361,8 @@ def command_of(finding: Finding) -> str:
     if finding.check == "min-isr-above-replicas":
         topics = positional("--topic", ",".join(finding.examples))
         return f"describe-configs {topics} min.insync.replicas"
+    lost = finding.check == QUORUM and finding.severity is Severity.CRITICAL
+    if lost or finding.severity is Severity.NOT_CHECKED:
+        return ""  # the command would fail for the same reason
     states = _GROUP_STATES.get(finding.severity, ()) if finding.check == "groups" else ()
     return " ".join([_COMMANDS.get(finding.check, ""), *(f"--state {state}" for state in states)])

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_shell.admin.cluster.health import _no_majority
 from kafka_shell.admin.cluster.model import Finding, Severity, by_cause, cause_of
 from kafka_shell.base.structs import replace
 from kafka_shell.wire.model import Partition
 
 CRITICAL, WARNING, NOT_CHECKED, NOTE = Severity
 DOWN = Finding(CRITICAL, "brokers", "broker 2 is down", 1, ("2",), short="leads 12 partitions")
-DISK = Finding(CRITICAL, "log-dirs", "1 log directory is offline", 1)
+DISK = Finding(CRITICAL, "log-dirs", "broker 3 has 1 offline log directory", 1)
 QUORUM = Finding(CRITICAL, "quorum", "the metadata quorum is unavailable", 1)
+TWO = Finding(
+    CRITICAL, "brokers", "brokers 2, 3 are down", 2, ("2", "3"), short="lead 8 partitions"
+)
+LOST = _no_majority([2, 3], 3, frozenset({2, 3}))
 CONTROLLER = Finding(
-    CRITICAL, "controllers", "controller 2 is not responding", 1, cause="brokers",
+    CRITICAL, "controllers", "controller 2 is not responding", 1, ("2",), cause="brokers",
     short="the quorum tolerates no further failure",
 )  # fmt: skip
 
@@ -71,7 +76,7 @@ def test_the_cause_of_a_partition(
         ),
         (
             (DISK, partitions("offline", 3, "", CRITICAL), partitions("offline", 2, "log-dirs")),
-            ["1 log directory is offline: 2 partitions offline", ""],
+            ["broker 3 has 1 offline log directory: 2 partitions offline", ""],
         ),
         (
             (QUORUM, Finding(NOT_CHECKED, "moves", "", 1, cause="quorum", short="reassignments"),
@@ -84,6 +89,16 @@ def test_the_cause_of_a_partition(
             ["broker 2 is down (broker and controller): leads 12 partitions,"
              " the quorum tolerates no further failure, reassignments not checked"],
         ),
+        (
+            (TWO, LOST,
+             Finding(NOT_CHECKED, "moves", "", 1, cause="quorum", short="reassignments")),
+            ["brokers 2, 3 are down, so the metadata quorum has no majority: lead 8 partitions,"
+             " leaders and in-sync replicas may be out of date, reassignments not checked"],
+        ),
+        ((TWO, replace(CONTROLLER, short="")),
+         ["brokers 2, 3 are down (controller 2 too): lead 8 partitions"]),
+        ((TWO, replace(CONTROLLER, short="", count=2)),
+         ["brokers 2, 3 are down (brokers and controllers): lead 8 partitions"]),
         (
             (Finding(NOT_CHECKED, "moves", "not checked: x", 1, cause="quorum", short="x"),
              Finding(WARNING, "quorum", "1 voter is behind", 1)),

@@ -79,7 +79,9 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox, tmp_path: Path) -> No
 
         wait_for("health tells", lambda: {"offline", "log-dirs"} <= look().keys())
         found = look()["log-dirs"]
-        assert (found.severity, found.summary) == (Severity.CRITICAL, "1 log directory is offline")
+        assert (found.severity, found.summary) == (
+            Severity.CRITICAL, "broker 1 has 1 offline log directory",
+        )  # fmt: skip
         assert found.examples == (f"1:{lost}",)
         lacking = sum(home == lost for home in homes.values())
         run = Shell(tmp_path, expendable.bootstrap)(f"describe-log-dirs {topic} --by topic")

@@ -57,7 +57,10 @@ def test_commands_show_known_data_and_report_what_is_out_of_date(
     assert run.status == 1, str(run)
     told = {(each["severity"], each["check"]): each for each in run.json["findings"]}
     assert "not responding" in str(told["critical", "brokers"]["summary"])
-    assert "may be out of date" in str(told["critical", "quorum"]["summary"])
+    first = run.json["findings"][0]
+    assert (first["check"], first["cause"]) == ("quorum", "brokers"), "the cause is the first"
+    assert "the metadata quorum has no majority (controllers " in first["summary"], first
+    assert not first["see"], "describe-quorum would fail, too"
     assert ("not_checked", "moves") in told, "it takes the controller"
     assert listed.status == 1, str(listed)
     assert "controller unknown" in listed.stdout and "not read: controller" in listed.stdout
@@ -70,16 +73,23 @@ def test_commands_show_known_data_and_report_what_is_out_of_date(
 
 
 def test_health_names_the_cause_in_a_few_lines(lone_broker: Sandbox, tmp_path: Path) -> None:
-    program = Program(tmp_path, lone_broker.bootstrap)
-
-    def told() -> str:
-        run = program("health")
-        assert run.status == 1 and len(run.lines) <= 8, str(run)
-        return run.stdout
-
+    run = Program(tmp_path, lone_broker.bootstrap)("health")
+    assert run.status == 1 and len(run.lines) <= 8, str(run)
     first, second = sorted({1, 2, 3} - {lone_broker.brokers[0].id})
-    assert f"brokers {first}, {second} are not responding" in told()
-    wait_for("the quorum is lost", lambda: "the metadata quorum is unavailable" in told())
+    lost = f"brokers {first}, {second} are not responding, so the metadata quorum has no majority: "
+    assert lost in run.lines[2], str(run)
+    assert run.stdout.count("not responding") == 1, str(run)
+
+
+def test_health_names_the_cause_at_once(
+    three_brokers: Sandbox, three: Cluster, tmp_path: Path
+) -> None:
+    """The leader of the quorum still describes it for a few seconds."""
+    leader = quorum.describe(three).leader
+    others = [broker.id for broker in three_brokers.brokers if broker.id != leader]
+    with frozen(three_brokers, *others):
+        run = Program(tmp_path, three_brokers.bootstrap)("health", "--probe-timeout", "500ms")
+    assert "so the metadata quorum has no majority: " in run.lines[2], str(run)
 
 
 def test_no_active_controller_is_named_and_ctrl_c_changes_nothing(

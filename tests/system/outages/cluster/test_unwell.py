@@ -52,7 +52,8 @@ def test_a_broker_that_hangs(
         text = told(kafka_on_three).stdout
         assert f"broker {lost} is " in text and "(broker and controller)" in text
         wait_until_noticed(three, [lost])
-        assert f"broker {lost} is down (broker and controller): " in told(kafka_on_three).stdout
+        fenced = f"broker {lost} is fenced and not responding (broker and controller): "
+        assert fenced in told(kafka_on_three).stdout
 
 
 def test_a_log_directory_that_failed(
@@ -64,4 +65,7 @@ def test_a_log_directory_that_failed(
     shutil.move(lost, tmp_path / "gone")
     make_topic(three, name, assignment=((3, 1),) * 8)
     applied(three)
-    wait_for("the cause is told", lambda: "is offline: " in told(kafka_on_three).stdout)
+    wait_for(
+        "the cause is told",
+        lambda: "broker 3 has 1 offline log directory: " in told(kafka_on_three).stdout,
+    )

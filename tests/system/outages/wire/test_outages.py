@@ -58,7 +58,7 @@ def test_a_broker_that_hangs_while_its_session_has_not_expired(
         assert silent["see"] == "cluster-metadata"
         # If it came to lead the quorum meanwhile, there is nobody to ask for the controllers.
         assert {("critical", "controllers"), ("critical", "quorum")} & told.keys(), str(run)
-        if "is down" not in str(silent["summary"]):  # the cluster has not noticed yet
+        if "fenced" not in str(silent["summary"]):  # the cluster has not noticed yet
             assert silent["summary"] == f"broker {lost} is not responding"
             assert str(silent["short"]).startswith("leads ")
             assert f"of broker {lost}" in str(told["not_checked", "brokers"]["summary"])
