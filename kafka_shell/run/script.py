@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -42,13 +43,18 @@ def run_script(
         stream.seek(begin)
     worst, failed, ran = Status.OK, 0, 0
     try:
-        for number, text in logical_lines(_decoded(stream, name, context)):
+        lines = logical_lines(_decoded(stream, name, context))
+        for number, text in lines:
             place = f"{name}:{number}"
             status = run_text(text, context, origin=place, keep_going=keep_going)
             worst = max(worst, status)
-            ran += bool(text.strip() and not text.lstrip().startswith("#"))
+            ran += _has_command(text)
             failed += bool(status)
             if stops(status, context) or (status and not keep_going):
+                how = "interrupted" if status is Status.INTERRUPTED else "failed"
+                if not context.script.left and (left := _lines_left(lines, stream)):
+                    told = lines_run(ran - 1, number, how, left)
+                    context.err.write(f"{name}: {told}\n")
                 break
     except ShellError as error:  # a line cannot be decoded
         error.message += " (this line and the following ones were not run)"
@@ -56,6 +62,35 @@ def run_script(
     if keep_going and failed:
         context.err.write(f"{failed:,} of {counted(ran, 'line')} of {name} failed\n")
     return worst
+
+
+def _has_command(text: str) -> bool:
+    return bool(text.strip() and not text.lstrip().startswith("#"))
+
+
+def _lines_left(lines: Iterator[tuple[int, str]], stream: BinaryIO) -> list[int]:
+    """The numbers of the following lines; of a pipe, as far as they were written already."""
+    pipe = None if stream.seekable() else stream.fileno()
+    if pipe is not None:
+        os.set_blocking(pipe, False)
+    left = list[int]()
+    try:
+        left.extend(number for number, text in lines if _has_command(text))
+    except ShellError:  # a line cannot be decoded
+        pass
+    finally:
+        if pipe is not None:
+            os.set_blocking(pipe, True)
+    return left
+
+
+def lines_run(done: int, last: int, how: str, left: Sequence[int]) -> str:
+    """`6 of 9 lines run; line 7 failed; lines 8 and 9 not run`."""
+    which = f"line {left[0]}"
+    if len(left) > 1:
+        which = f"lines {left[0]} {'and' if len(left) == 2 else 'to'} {left[-1]}"
+    total = counted(done + 1 + len(left), "line")
+    return f"{done:,} of {total} run; line {last} {how}; {which} not run"
 
 
 def _check(stream: BinaryIO, context: Context, name: str) -> Status:
