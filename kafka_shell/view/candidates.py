@@ -165,6 +165,10 @@ class Catalog(Struct, frozen=True):
             for short in command.shorts:
                 summaries.setdefault(short.word, f"short for {short.line}")
         found = pick(summaries, typed)
+        rare = {command.name for command in offered if command.rare}
+        found = replace(
+            found, offered=tuple(sorted(found.offered, key=lambda each: each.text in rare))
+        )
         if len(typed) < 3:
             return found
         known = {candidate.text for candidate in found.offered}

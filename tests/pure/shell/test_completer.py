@@ -113,6 +113,11 @@ def test_commands_are_found_by_search_words(bench: Bench) -> None:
     assert "exit" in bench.menu("bye")
 
 
+def test_rare_commands_are_offered_last(bench: Bench) -> None:
+    menu = bench.menu("alter-c")
+    assert menu[0] == "alter-configs" and "alter-client-configs" in menu
+
+
 @pytest.mark.parametrize(
     ("typed", "rare", "offered"),
     [
