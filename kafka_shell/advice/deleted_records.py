@@ -147,6 +147,9 @@ def say(facts: Facts) -> Advice:
         keys = " and ".join(key for key, _ in pairs)
         deleted = " and ".join(dict.fromkeys(loss for _, loss in pairs))
         warnings += (f"{verb} {keys}{whose} deletes {deleted}{where}",)
+    if _none_now(facts):
+        notes = tuple(f"{warning}; there are none now" for warning in warnings)
+        return Advice(notes=notes, stakes="deletes no records now")
     what = list(dict.fromkeys(loss.what for *_, loss in groups))
     stakes = f"deletes {some(what, 2)}"
     if facts.records is None:
@@ -157,6 +160,23 @@ def say(facts: Facts) -> Advice:
         return Advice(warnings=warnings, stakes=stakes + unread)
     exact = f"deletes {lost.about}{counted(lost.records, 'record')}"
     return Advice(warnings=(*warnings, lost.text), stakes=exact + unread)
+
+
+def _none_now(facts: Facts) -> bool:
+    """Whether all records that the limits are about were read, and none is beyond them."""
+    rows = facts.records or ()
+    read = {row.partition.topic for row in rows}
+    return (
+        not facts.unread
+        and bool(facts.limits)
+        and facts.limits.keys() <= read
+        and all(config.loss and config.loss.limits != RetentionLimits() for config in facts.losing)
+        and all(
+            facts.limits[row.partition.topic].size is None or row.sizes or row.last == row.first
+            for row in rows
+        )
+        and not lost_records(facts).partitions
+    )
 
 
 def _where(config: AlteredConfig, topics: TopicValues | None) -> str:

@@ -11,7 +11,7 @@ from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_
 from kafka_shell.base.inverse import inverse
 from kafka_shell.base.plans import Advice, Change, Plan, Resource, merge_plans
 from kafka_shell.base.text import entity_parts, literal, positional, with_option
-from kafka_shell.base.units import format_number
+from kafka_shell.base.units import ConfigType, format_config_value, format_number
 from kafka_shell.commands import function
 from kafka_shell.output.resource_kinds import kind_of
 
@@ -131,7 +131,10 @@ def _setting(change: Change) -> str:
     """The words that set a config to its new value, or delete it."""
     if change.after is None:
         return with_option("--delete-config", change.field)
-    return positional("--add-config", f"{change.field}={change.after}")
+    value = str(change.after)
+    if change.resource.kind == "topic":  # its keys are known to brokers, with their types
+        value = format_config_value(change.field, ConfigType.UNKNOWN, value)
+    return positional("--add-config", f"{change.field}={value}")
 
 
 # -- topics and configs ----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from kafka_shell.admin.configs.losses import RetentionLimits
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigResource
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.advice.deleted_records import Facts, PartitionRecords, lost_records, say
+from kafka_shell.base.structs import replace
 from tests.support.altered import altered, topic_values
 from tests.support.config_alterations import BROKER, DEFAULT, append, delete, set_, topic_of
 
@@ -150,7 +151,11 @@ def test_records_beyond_a_limit(row: PartitionRecords, limits: RetentionLimits, 
         lost_of = text.replace(" of 10", "").partition(" (")[0].partition(" in ")[0]
         assert advice.stakes == f"deletes {lost_of}"
     else:
-        assert advice.warnings[1:] == (), "none is lost at once"
+        assert advice.warnings == ()
+        assert advice.notes == (
+            "lowering retention.ms of topic t deletes records older than 1ms; there are none now",
+        )
+        assert advice.stakes == "deletes no records now"
 
 
 def test_partitions_that_could_not_be_read_are_at_stake() -> None:
@@ -162,3 +167,7 @@ def test_partitions_that_could_not_be_read_are_at_stake() -> None:
     assert say(Facts(configs, None, limits)).stakes == stake, "not even the partitions are known"
     partly = say(Facts(configs, None, limits, [EMPTY], 1))
     assert partly.stakes == f"{stake}, 1 partition not checked"
+    unsized = say(Facts(configs, None, limits, [replace(YOUNG, sizes=())]))
+    assert unsized.stakes == stake and unsized.warnings, "the sizes are not known"
+    other = say(Facts(configs, None, limits | {"u": RetentionLimits(1)}, [EMPTY]))
+    assert other.stakes == stake, "a topic whose partitions are not known"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.units import ConfigType, format_config_value, parse_config_value
 from kafka_shell.commands.changes import undo_lines, unknown_undo_lines
 from tests.support.undo_lines import read, subject
 
@@ -43,12 +45,30 @@ def test_an_undo_line_parses_to_the_state_before(changes: list[Change]) -> None:
     assert invocation.command.name == "alter-configs"
     assert subject(invocation) == real[0].resource
     assert dict(invocation["config"]) == {
-        change.field: change.before for change in real if change.before is not None
+        change.field: _shown(change) for change in real if change.before is not None
     }
     assert set(invocation["delete-config"]) == {
         change.field for change in real if change.before is None
     }
     assert not invocation["append"] and not invocation["subtract"]
+
+
+def _shown(change: Change) -> str:
+    of_topic = change.resource.kind == "topic"
+    value = str(change.before)
+    return format_config_value(change.field, ConfigType.UNKNOWN, value) if of_topic else value
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "told"),
+    [("topic", "2592000000", "30d"), ("topic", "-1", "-1"), ("topic", "2592000001", "2592000001ms"),
+     ("broker", "2592000000", "2592000000")],
+)  # fmt: skip
+def test_a_duration_of_a_topic_has_its_unit(kind: str, value: str, told: str) -> None:
+    change = Change(Resource(kind, "1"), "alter", "retention.ms", value, "604800000")
+    (line,) = undo_lines([change])
+    assert read(line)["config"] == (("retention.ms", told),)
+    assert parse_config_value("retention.ms", ConfigType.LONG, told) == value
 
 
 @given(st.lists(topic_names, min_size=1, max_size=4, unique=True))

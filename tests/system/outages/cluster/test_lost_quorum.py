@@ -46,6 +46,17 @@ def at_once(program: Process, *lines: str) -> list[Run]:
         return list(pool.map(lambda line: program(*line.split()), lines))
 
 
+def test_health_names_the_cause_at_once(
+    three_brokers: Sandbox, three: Cluster, tmp_path: Path
+) -> None:
+    """The leader of the quorum still describes it for a few seconds."""
+    leader = quorum.describe(three).leader
+    others = [broker.id for broker in three_brokers.brokers if broker.id != leader]
+    with frozen(three_brokers, *others):
+        run = Program(tmp_path, three_brokers.bootstrap)("health", "--probe-timeout", "500ms")
+    assert "so the metadata quorum has no majority: " in run.lines[2], str(run)
+
+
 def test_commands_show_known_data_and_report_what_is_out_of_date(
     lone_broker: Sandbox, tmp_path: Path
 ) -> None:
@@ -79,17 +90,6 @@ def test_health_names_the_cause_in_a_few_lines(lone_broker: Sandbox, tmp_path: P
     lost = f"brokers {first}, {second} are not responding, so the metadata quorum has no majority: "
     assert lost in run.lines[2], str(run)
     assert run.stdout.count("not responding") == 1, str(run)
-
-
-def test_health_names_the_cause_at_once(
-    three_brokers: Sandbox, three: Cluster, tmp_path: Path
-) -> None:
-    """The leader of the quorum still describes it for a few seconds."""
-    leader = quorum.describe(three).leader
-    others = [broker.id for broker in three_brokers.brokers if broker.id != leader]
-    with frozen(three_brokers, *others):
-        run = Program(tmp_path, three_brokers.bootstrap)("health", "--probe-timeout", "500ms")
-    assert "so the metadata quorum has no majority: " in run.lines[2], str(run)
 
 
 def test_no_active_controller_is_named_and_ctrl_c_changes_nothing(
