@@ -151,9 +151,10 @@ def _run(command: Sequence[str], program: dict[str, Any], context: Context) -> S
 
 
 def _prompt(context: Context) -> Status:
+    from kafka_shell.sandbox.state import about
     from kafka_shell.shell.session import run
 
-    return Status(run(context))
+    return Status(run(context, about(context.environ, context.settings.connection.bootstrap)))
 
 
 def _check_home(environ: Mapping[str, str]) -> None:
@@ -271,10 +272,10 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
     from kafka_shell import connection_options, settings
     from kafka_shell.base.processes import exiting_on
     from kafka_shell.base.structs import replace
-    from kafka_shell.sandbox import session
+    from kafka_shell.sandbox import session, state
 
     options = session.options_from(
-        session.folder_of(context.environ),
+        state.folder_of(context.environ),
         kafka_version=program.get("kafka-version"),
         brokers=_integer(program, "brokers"),
         port=_integer(program, "port"),

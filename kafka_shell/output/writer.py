@@ -161,7 +161,8 @@ class Writer:
         if undo is None and not self.verbose:
             stream.lines(outcomes.refused_lines(plan, stream.width, stream.place))
             if not self.quiet:
-                stream.lines(text(about, "heading") for about in plan.advice.about)
+                for about in plan.advice.about:
+                    stream.lines(hang(text(about, "heading"), stream.width, 2))
                 stream.lines(outcomes.unchanged_lines(plan.unchanged))
                 stream.lines(outcomes.remark_lines(plan, stream.width, notes=False))
             return

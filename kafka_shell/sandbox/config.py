@@ -389,7 +389,7 @@ def require_free_ports(brokers: Iterable[Broker]) -> None:
         if not becomes_free(port):
             raise ShellError(
                 f"port {port} is in use by another program",
-                hint="Choose another port with --port, or any free port with --port 0.",
+                hint="Run kafka.sh sandbox start --port 0 to use any free port.",
                 code="port-in-use",
             )
     for broker in brokers:

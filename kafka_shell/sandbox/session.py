@@ -12,15 +12,14 @@ from kafka_shell.sandbox.cluster import Attachment, attach, leave, start, status
 from kafka_shell.sandbox.demo import make_demo
 from kafka_shell.sandbox.jars import Report, no_report
 from kafka_shell.sandbox.stand_ins import add
-from kafka_shell.sandbox.state import Sandbox, SandboxOptions, default_folder, stand_ins_for
+from kafka_shell.sandbox.state import (
+    Sandbox,
+    SandboxOptions,
+    folder_of,
+    stand_ins_for,
+)
 from kafka_shell.wire.client_properties import read_located, to_connection
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
-
-
-def folder_of(environ: Mapping[str, str]) -> Path:
-    """Return the sandbox folder: in KAFKA_SH_HOME if set, otherwise in the XDG data folder."""
-    home = environ.get("KAFKA_SH_HOME")
-    return Path(home) / "sandbox" if home else default_folder()
 
 
 @contextmanager

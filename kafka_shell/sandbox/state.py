@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -12,6 +13,7 @@ from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.files import write_private, xdg_folder
 from kafka_shell.base.structs import asdict, replace
 from kafka_shell.sandbox.jars import locked_versions
+from kafka_shell.wire.endpoint import Address
 
 # The options of a sandbox.
 
@@ -23,6 +25,12 @@ RACKS = ("rack-a", "rack-b", "rack-c")
 def default_folder() -> Path:
     """Return the default sandbox folder in the XDG data folder."""
     return xdg_folder("data", os.environ) / "sandbox"
+
+
+def folder_of(environ: Mapping[str, str]) -> Path:
+    """Return the sandbox folder: in KAFKA_SH_HOME if set, otherwise in the XDG data folder."""
+    home = environ.get("KAFKA_SH_HOME")
+    return Path(home) / "sandbox" if home else default_folder()
 
 
 class SandboxOptions(Struct, frozen=True):
@@ -203,6 +211,23 @@ def load(folder: Path) -> Sandbox | None:
         return Sandbox(**state | given)
     except (AttributeError, KeyError, TypeError) as error:
         raise _unreadable(folder, "is damaged") from error
+
+
+def about(environ: Mapping[str, str], bootstrap: Iterable[Address]) -> str:
+    """Return `sandbox, Kafka 4.3.1` if the sandbox runs at one of these addresses, else an empty
+    string. A stopped one does not count: another cluster may use its ports."""
+    local = {at.port for at in bootstrap if at.host in ("127.0.0.1", "localhost")}
+    try:
+        found = load(folder_of(environ).resolve())
+        for broker in found.brokers if found else ():
+            if local & {*broker.ports.values()}:
+                from kafka_shell.sandbox.process import is_running  # requires psutil
+
+                if found and is_running(broker.pid, broker.java_arguments):
+                    return f"sandbox, Kafka {found.kafka_version}"
+    except (ShellError, OSError):
+        pass
+    return ""
 
 
 def save(sandbox: Sandbox) -> None:

@@ -42,6 +42,7 @@ GAP = "  "
 HINTS = ("F1 help", "^R search", "F4 vi", "^D exit")
 NEEDED = ("F1 help", "^D exit")  # without a connection these are shown instead of old data
 _OLD = 5  # rank from which on segments are old data without a connection
+_SPARE = 10  # rank of what is shown only beside all hints
 
 
 class Segment(Struct, frozen=True):
@@ -66,10 +67,11 @@ def toolbar(
     every = [*_segments(view, state, guard, vi), Segment(progress, 4)]
     segments = [replace(each, text=escape(each.text)) for each in every if each.text]
     room = columns - 2
-    needed = len(GAP.join(NEEDED)) + 2 * len(GAP) if state.failure is not None else 0
+    needed = NEEDED if state.failure is not None else ()
     while len(segments) > 1:
         last = max(segments, key=lambda segment: segment.rank)
-        if _width(segments) + (needed if last.rank >= _OLD else 0) <= room:
+        beside = HINTS if last.rank == _SPARE else needed if last.rank >= _OLD else ()
+        if _width(segments) + (len(GAP.join(("", "", *beside))) if beside else 0) <= room:
             break
         segments.remove(last)
     pieces: StyleAndTextTuples = [(PLAIN, " ")]
@@ -100,6 +102,7 @@ def _segments(view: ClusterView, state: CacheState, guard: str, vi: str) -> list
         Segment(_age(view), 7),
         Segment(_reading(view, state), 8),
         Segment(vi, 9),
+        Segment(f"Kafka {view.version}" if known and view.version else "", _SPARE),
     ]
 
 
@@ -232,10 +235,10 @@ HINT = "   Tab: complete, F1: help, Ctrl-D: exit"
 SANDBOX = "kafka.sh --sandbox"
 
 
-def lines(settings: Settings, columns: int) -> StyleAndTextTuples:
-    """Return the banner: the cluster, and three commands to try."""
+def lines(settings: Settings, columns: int, about: str = "") -> StyleAndTextTuples:
+    """Return the banner: the cluster, what is known `about` it, and three commands to try."""
     where = ",".join(map(str, settings.connection.bootstrap))
-    name = settings.label or settings.profile
+    name = ", ".join(filter(None, (settings.label or settings.profile, about)))
     named = f" ({name})" if name else ""
     head: StyleAndTextTuples = [("class:banner", "kafka.sh"), ("", f" at {where}{named}\n")]
     words: StyleAndTextTuples = [("", "Try ")]

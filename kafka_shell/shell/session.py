@@ -61,10 +61,11 @@ from kafka_shell.view.cache import FRESH_S, TOPICS, Cache
 from kafka_shell.wire.via import SSH_S, open_tunnel
 
 
-def run(context: Context) -> int:
-    """Run the prompt until the user leaves it and return the exit status."""
+def run(context: Context, about: str = "") -> int:
+    """Run the prompt until the user leaves it and return the exit status. `about` is what the
+    banner says of the cluster."""
     with exiting_on(SIGTERM, leave=exit_application):
-        return Session(context).run()
+        return Session(context).run(about)
 
 
 class Session:
@@ -103,10 +104,10 @@ class Session:
 
     # -- the loop ----------------------------------------------------------------------------------
 
-    def run(self) -> int:
+    def run(self, about: str = "") -> int:
         """Read and run lines until Ctrl-D or `exit`."""
         threading.excepthook = self._report_thread_crash
-        self._print(screen.lines(self.context.settings, terminal_size(self._stdout)[1]))
+        self._print(screen.lines(self.context.settings, terminal_size(self._stdout)[1], about))
         reduce_latency()
         connection = self.context.settings.connection
         with suppress(ShellError):  # before the prompt reads the terminal; reading the view reports

@@ -51,8 +51,9 @@ class SandboxReport(Struct, frozen=True):
 
 
 def journal_page(entries: Sequence[JournalEntry], width: int | None) -> Iterator[Text]:
-    """One line for each entry: its ID, time, cluster, status and command."""
-    return (_heading(entry, width) for entry in entries)
+    """Each entry: its ID, time, cluster, status and command."""
+    for entry in entries:
+        yield from hang(_heading(entry, width), width, len(entry.id) + 2)
 
 
 def details_page(entries: Sequence[EntryDetails], width: int | None) -> Iterator[Text]:

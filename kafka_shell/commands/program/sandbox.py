@@ -9,12 +9,12 @@ from kafka_shell.context import Context, confirmed
 from kafka_shell.language.command import Invocation
 from kafka_shell.sandbox import session
 from kafka_shell.sandbox.cluster import in_use_by_others, status, stop, wipe
-from kafka_shell.sandbox.state import Sandbox, state_file
+from kafka_shell.sandbox.state import Sandbox, folder_of, state_file
 
 
 def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
     """Start, stop, show or wipe the sandbox."""
-    folder = session.folder_of(context.environ)
+    folder = folder_of(context.environ)
     action = invocation["action"]
     if action != "start":
         _refuse_ignored(invocation)

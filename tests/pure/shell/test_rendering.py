@@ -192,6 +192,8 @@ def test_the_banner_has_two_lines_and_three_things_to_try() -> None:
     wide = to_plain_text(banner.lines(guarded("confirm"), 100))
     assert wide.split("\n")[0] == "kafka.sh at localhost:9092 (prod)"
     assert wide.split("\n")[1].startswith("Try health, topics, help")
+    on_sandbox = to_plain_text(banner.lines(Settings(), 100, "sandbox, Kafka 4.3.1"))
+    assert on_sandbox.split("\n")[0] == "kafka.sh at localhost:9092 (sandbox, Kafka 4.3.1)"
     assert all(len(line) <= 30 for line in to_plain_text(banner.lines(Settings(), 30)).split("\n"))
     for word in banner.TRY:
         assert styles(word)[word] == COMMAND
