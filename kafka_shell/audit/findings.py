@@ -12,6 +12,7 @@ from kafka_shell.audit.control import COLUMNS, Control
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.evaluate import REPORTED, finding, query_of, skipped
 from kafka_shell.audit.model import AuditFinding
+from kafka_shell.audit.owners import Owner, with_owner
 from kafka_shell.audit.policy import Policy
 from kafka_shell.audit.snapshot import address
 from kafka_shell.base.errors import ShellError, Status
@@ -44,6 +45,7 @@ def write(
     folder: str,
     unread: Mapping[tuple[str, str], str],
     others: Iterable[AuditFinding] = (),
+    owners: Sequence[Owner] = (),
 ) -> None:
     """Write the findings of these controls that are not suppressed to a new folder: as JSON lines
     if its name ends in .json or .jsonl, else as Parquet, with a folder for each control. `others`
@@ -66,14 +68,16 @@ def write(
 
     def write_all() -> None:
         known = [*others, *(each for one in controls for each in skipped(one, unread).findings)]
-        rows = [tuple(asdict(each).values()) for each in known]
+        rows = [tuple(asdict(with_owner(each, owners)).values()) for each in known]
         append(engine.session.createDataFrame(rows, _DDL).coalesce(1), last=not controls)
         for group in in_slices(controls, _TOGETHER):
             if engine.stopped():
                 return
             whole = reduce(lambda a, b: a.unionByName(b), map(results, group))
             done.append(len(group))
-            append(whole.mapInArrow(_rendered(group), _DDL), last=sum(done) == len(controls))
+            append(
+                whole.mapInArrow(_rendered(group, owners), _DDL), last=sum(done) == len(controls)
+            )
 
     engine.run("writing findings", write_all, lambda: (sum(done), len(controls)))
 
@@ -88,8 +92,11 @@ def _results(session: Any, control: str, query: str) -> Any:
     return found.select(f.lit(control).alias("control"), *as_text)
 
 
-def _rendered(controls: Sequence[Control]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What executors do with the results: the values get their units, as in the report."""
+def _rendered(
+    controls: Sequence[Control], owners: Sequence[Owner]
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """What executors do with the results: the values get their units, as in the report, and the
+    findings their owners."""
     known = {each.id: each for each in controls}
 
     def render(batches: Iterator[Any]) -> Iterator[Any]:
@@ -100,6 +107,8 @@ def _rendered(controls: Sequence[Control]) -> Callable[[Iterator[Any]], Iterator
         for batch in batches:
             rows = batch.to_pylist()
             found = (finding(known[row["control"]], row["status"], row) for row in rows)
-            yield pyarrow.RecordBatch.from_pylist([*map(asdict, found)], schema=schema)
+            yield pyarrow.RecordBatch.from_pylist(
+                [asdict(with_owner(each, owners)) for each in found], schema=schema
+            )
 
     return render

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from kafka_shell.audit import snapshot, trends
 from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.model import AuditFinding, FindingHistory
+from kafka_shell.audit.model import CHANGED, AuditFinding, AuditReport, FindingHistory
 from kafka_shell.base.errors import ShellError
+from kafka_shell.base.structs import replace
 
 TABLE = "findings"
-_NO_FINDINGS = "no-findings"
+NO_FINDINGS = "no-findings"
 _COLUMNS = ("cluster", "cluster_id", "control", "title", "severity", "status", "resource", "reason")
 _DDL = ", ".join(f"`{name}` STRING" for name in _COLUMNS)
 
@@ -101,15 +102,6 @@ ORDER BY array_position(array('new', 'returned', 'fixed', 'not checked', 'open')
   c.cluster
 """
 
-_NEWEST_ALARMS = """
-SELECT f.cluster_id, f.control, f.resource FROM trend_findings f
-JOIN (
-  SELECT cluster_id, max(c.snapshot_id) AS newest FROM trend_clusters c
-  LEFT SEMI JOIN trend_manifest m ON m.snapshot_id = c.snapshot_id AND m.`table` = 'findings'
-  GROUP BY cluster_id
-) n ON n.cluster_id = f.cluster_id AND n.newest = f.snapshot_id
-WHERE f.status = 'alarm'"""
-
 
 def frame(engine: Engine, collection: Collection, findings: Iterable[AuditFinding]) -> Any:
     """Return the findings as a data frame, to be written with a snapshot."""
@@ -145,7 +137,7 @@ def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple
             with _shown(engine, folder):
                 rows = engine.session.sql(_COUNTS).collect()
         except ShellError as error:
-            if error.code != _NO_FINDINGS:
+            if error.code != NO_FINDINGS:
                 raise
             return found
         for row in rows:
@@ -167,25 +159,61 @@ def _shown(engine: Engine, folder: str, before: str = "") -> Iterator[None]:
             raise ShellError(
                 f"no snapshot in {folder} has findings",
                 hint=f"Run spark snapshot {folder} to write one.",
-                code=_NO_FINDINGS,
+                code=NO_FINDINGS,
             )
-        found.where(found["snapshot_id"].isin([*written])).createOrReplaceTempView("trend_findings")
-        manifest = snapshot.manifest(session, folder)
-        if before:
-            manifest = manifest.where(manifest["snapshot_id"] < before)
-        manifest.createOrReplaceTempView("trend_manifest")
+        ids = [id for id in written if not before or id < before]
+        views = {
+            "findings": found,
+            "clusters": session.table("trend_clusters"),
+            "manifest": snapshot.manifest(session, folder).select("table", "snapshot_id"),
+        }
+        for name, frame in views.items():
+            frame.where(frame["snapshot_id"].isin(ids)).createOrReplaceTempView(f"trend_{name}")
         yield
 
 
-def known(engine: Engine, folder_text: str, collection: Collection) -> set[tuple[str, str, str]]:
-    """Return (cluster, control, resource) of the alarms in the newest audit of each of these
-    clusters before this collection."""
-    names = {id: name for name, id in collection.cluster_ids.items()}
+def changes(
+    engine: Engine, folder_text: str, collection: Collection, report: AuditReport
+) -> tuple[FindingHistory, ...]:
+    """Return the findings that are new, returned or fixed since the audit of each cluster before
+    this one in the snapshots. Raises ShellError if no snapshot has findings."""
     folder, _ = snapshot.address(folder_text)
+    id, clusters = collection.snapshot_id, collection.cluster_ids
 
-    def read() -> set[tuple[str, str, str]]:
-        with _shown(engine, folder, collection.snapshot_id):
-            rows = engine.session.sql(_NEWEST_ALARMS).collect()
-        return {(names[row[0]], row[1], row[2]) for row in rows if row[0] in names}
+    def read() -> list[FindingHistory]:
+        session = engine.session
+        with _shown(engine, folder, id):
+            at = f"'{id}' AS snapshot_id"
+            now = {
+                "findings": frame(engine, collection, report.findings).selectExpr("*", at),
+                "clusters": collection.frames["clusters"],
+                "manifest": session.sql(f"SELECT '{TABLE}' AS `table`, {at}"),
+            }
+            for name, rows in now.items():
+                view = f"trend_{name}"
+                session.table(view).unionByName(rows).createOrReplaceTempView(view)
+            rows = session.sql(_HISTORY).collect()
+        return [FindingHistory(**row.asDict()) for row in rows]
 
-    return engine.run("reading the snapshots", read)
+    found = engine.run("reading the snapshots", read)
+    return comparable(found, report, clusters)
+
+
+def comparable(
+    found: Iterable[FindingHistory], report: AuditReport, clusters: Container[str]
+) -> tuple[FindingHistory, ...]:
+    """Return the new, returned and fixed findings. All of a first audit are new. Findings of
+    controls and clusters that this audit did not read, or not in full, may not be fixed."""
+    controls = {each.control for each in report.controls}
+    limited = {(each.control, each.cluster) for each in report.left_out}
+    named = (
+        replace(each, state="new") if each.state == "open" and each.since == each.now else each
+        for each in found
+        if each.control in controls and each.cluster in clusters
+    )
+    return tuple(
+        each
+        for each in named
+        if each.state in CHANGED
+        and not (each.state == "fixed" and (each.control, each.cluster) in limited)
+    )

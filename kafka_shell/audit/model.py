@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 SEVERITIES = ("critical", "high", "medium", "low")
+WEBHOOK_FORMATS = ("json", "slack")
+CHANGED = ("new", "returned", "fixed")  # states of findings since the audit before
 RISKS = ("safe", "disruptive", "irreversible")  # of a remedy
 
 
@@ -16,7 +18,8 @@ class AuditFinding(Struct, frozen=True):
     output.
 
     `status` is ok, info, alarm, skip (not checked, see `reason`) or error. `remedy` and `undo` are
-    kafka.sh commands, or empty. `dynamic` is whether the remedy works without a restart.
+    kafka.sh commands, or empty. `dynamic` is whether the remedy works without a restart. `owner`
+    is the team that owns the resource, or empty.
     """
 
     control: str
@@ -30,6 +33,7 @@ class AuditFinding(Struct, frozen=True):
     undo: str = ""
     dynamic: bool | None = None
     risk: str = ""
+    owner: str = ""
 
 
 class AuditControl(Struct, frozen=True):
@@ -89,11 +93,32 @@ class LeftOut(Struct, frozen=True):
     alarms: int
 
 
+class FindingHistory(Struct, frozen=True):
+    """A finding over snapshots. `state` is new, returned, fixed, open or not checked; `since` and
+    `until` are of its latest run of snapshots, `first` is when it was first seen, and `now` the
+    newest snapshot; all in epoch milliseconds.
+    """
+
+    cluster: str
+    control: str
+    title: str
+    severity: str
+    resource: str
+    state: str
+    since: int
+    until: int
+    first: int
+    now: int
+    owner: str = ""
+
+
 class AuditReport(Struct, frozen=True):
     """The result of an audit. `findings` are the results that are not ok, most severe first;
     `unread` are the clusters that could not be read, with the reason. `left_out` counts
     the alarms that are not in `findings`: those of a control are limited. `fail_on` is the lowest
-    severity of a finding that makes the exit status 1.
+    severity of a finding that makes the exit status 1. `changes` are the findings that are new,
+    returned or fixed since the audit before, if there are snapshots to compare with. `not_sent` is
+    why they could not be posted, or empty.
     """
 
     snapshot_id: str
@@ -105,6 +130,8 @@ class AuditReport(Struct, frozen=True):
     suppressed: int = 0
     left_out: tuple[LeftOut, ...] = ()
     fail_on: str = SEVERITIES[-1]
+    changes: tuple[FindingHistory, ...] = ()
+    not_sent: str = ""
 
     @property
     def alarms(self) -> Counter[str]:
@@ -140,9 +167,11 @@ class AuditReport(Struct, frozen=True):
     @property
     def exit_status(self) -> int:
         """0 for no findings from `fail_on` on, 1 for such findings or if a control of such a
-        severity could not be checked, 3 for an unreachable cluster."""
+        severity could not be checked or changes not be posted, 3 for an unreachable cluster."""
         if self.unread:
             return 3
+        if self.not_sent:
+            return 1
         failing = SEVERITIES[: SEVERITIES.index(self.fail_on) + 1]
         judged = (f.severity for f in self.findings if f.status in ("alarm", "error", "skip"))
         return int(any(each in failing for each in (*judged, *(r.severity for r in self.left_out))))
@@ -223,24 +252,6 @@ class Trend(Struct, frozen=True):
     limit: float | None = None
     full_in_days: float | None = None
     points: tuple[tuple[int, float], ...] = ()  # (time, value), oldest first
-
-
-class FindingHistory(Struct, frozen=True):
-    """A finding over snapshots. `state` is new, returned, fixed, open or not checked; `since` and
-    `until` are of its latest run of snapshots, `first` is when it was first seen, and `now` the
-    newest snapshot; all in epoch milliseconds.
-    """
-
-    cluster: str
-    control: str
-    title: str
-    severity: str
-    resource: str
-    state: str
-    since: int
-    until: int
-    first: int
-    now: int
 
 
 class SparkServer(Struct, frozen=True):

@@ -14,8 +14,9 @@ expires = 2027-01-31
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -143,27 +144,55 @@ def read(path: Path, controls: Mapping[str, Control]) -> Policy:
             hint = did_you_mean(name, _SECTIONS, ", ".join(_SECTIONS))
             raise wrong(path, f"unknown section [{name}]", hint)
     suppressed = data.get("suppress", [])
-    _check_entries(path, suppressed)
+    check_entries(path, "suppress", suppressed, _KEYS, _REQUIRED)
     return Policy(
         _thresholds(path, data.get("thresholds", {}), controls),
         tuple(_suppression(path, entry, controls) for entry in suppressed),
     )
 
 
-def _check_entries(path: Path, entries: Any) -> None:
+def check_entries(
+    path: Path, section: str, entries: Any, keys: Sequence[str], required: Sequence[str]
+) -> None:
+    """Raise ShellError for a mistake in the entries of [[section]]; all but dates are strings."""
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise wrong(path, "suppress must be written as [[suppress]]")
+        raise wrong(path, f"{section} must be written as [[{section}]]")
     for number, entry in enumerate(entries, 1):
-        where = f"[[suppress]] {number}"
+        where = f"[[{section}]] {number}"
         for key, value in entry.items():
-            if key not in _KEYS:
-                hint = did_you_mean(key, _KEYS, ", ".join(_KEYS))
+            if key not in keys:
+                hint = did_you_mean(key, keys, ", ".join(keys))
                 raise wrong(path, f"unknown key {key} in {where}", hint)
             if key != "expires" and not isinstance(value, str):
                 raise wrong(path, f"{key} must be a string, got {value!r} in {where}")
-        for key in _REQUIRED:
+        for key in required:
             if key not in entry:
                 raise wrong(path, f"{key} is missing in {where}")
+
+
+def accepted(findings: Iterable[AuditFinding], reason: str, expires: date, owner: str) -> str:
+    """Return entries of a policy file that suppress these alarms, and only these. `owner` is for
+    those whose resource has none."""
+    entries = dict.fromkeys(
+        (each.control, each.owner or owner, _selector(each.resource), _selector(each.cluster))
+        for each in findings
+        if each.status == "alarm"
+    )
+    names = ("control", "owner", "resource", "cluster", "reason")
+
+    def entry(values: tuple[str, ...]) -> str:
+        lines = (
+            f"{name} = {json.dumps(value, ensure_ascii=False)}"
+            for name, value in zip(names, (*values, reason), strict=True)
+        )
+        return "\n".join(["[[suppress]]", *lines, f"expires = {expires}", ""])
+
+    return "\n".join(map(entry, entries))
+
+
+def _selector(name: str) -> str:
+    """A selector that matches only this name."""
+    return f"/{re.escape(name)}/" if re.search(r"[,*?/]", name) else name
 
 
 def _thresholds(

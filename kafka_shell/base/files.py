@@ -278,6 +278,18 @@ def replace_file(temporary: Path, path: Path, *, append: bool = False) -> None:
     temporary.unlink()
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Replace a file at once, so that who reads it sees the old or the new text, with the mode of
+    the file before, or that of the umask. Raises OSError."""
+    if path.exists() and not path.is_file():  # such as /dev/stdout
+        path.write_text(text, encoding="utf-8")
+        return
+    path = path.resolve()
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    write_private(temporary, text)
+    replace_file(temporary, path)
+
+
 # The XDG base directories of the user, also used on macOS.
 
 _FOLDERS = {

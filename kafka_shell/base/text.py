@@ -151,7 +151,7 @@ _WORD = re.compile(
 _QUOTES = "'\"\\"
 # Words in the names of keys whose value is a secret, including keys of plugins.
 SECRET_WORD = (
-    r"(?:passw|passphrase|user\.info|(?<![a-z])pwd|secret|credential|jaas|hmac|\btoken|keystore\.key"
+    r"(?:passw|passphrase|user\.info|(?<![a-z])pwd|secret|credential|jaas|hmac|webhook|\btoken|keystore\.key"
     r"|(?:api|access|private|encryption|account|signing)[._-]?key)"
 )
 # Possessive quantifiers, so that there is no backtracking in a message of a megabyte.
@@ -161,7 +161,7 @@ _BARE = re.compile(  # a password without its key, even if the mechanism is miss
     r"(?<![\w-])SCRAM[\w-]*+\s*+=\s*+(?!\[?(?:iterations|password)=)", re.IGNORECASE
 )
 _URL = re.compile(r"://[^/\s:@]*+:(?=[^/\s@]*+@)")  # with a password
-_OPTION = re.compile(r"--[\w-]*(?:password|secret|hmac)", re.IGNORECASE)
+_OPTION = re.compile(r"--[\w-]*(?:password|secret|hmac|webhook)", re.IGNORECASE)
 
 
 def has_secret_name(key: str) -> bool:

@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
+from getpass import getuser
+from pathlib import Path
 
 from kafka_shell.admin.acls import read
-from kafka_shell.audit import control, drift, findings, history, policy, report, run
+from kafka_shell.audit import (
+    control,
+    drift,
+    findings,
+    history,
+    metrics,
+    owners,
+    policy,
+    report,
+    run,
+    webhook,
+)
 from kafka_shell.audit.collection import Collection, unread_tables
 from kafka_shell.audit.control import AclRemovals, Control, acl_removal, resources_outside
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.model import RISKS, AuditFinding, AuditReport
+from kafka_shell.audit.model import RISKS, AuditFinding, AuditReport, FindingHistory
+from kafka_shell.audit.owners import Owner
 from kafka_shell.audit.policy import DRIFT, STATE, Policy, select_controls
 from kafka_shell.audit.run import with_state
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError, pointing_at
-from kafka_shell.base.plans import Advice, Effect, NotChecked, Plan, Resource, merge_plans
+from kafka_shell.base.files import read_text, write_whole
+from kafka_shell.base.plans import Advice, Effect, NotChecked, Plan, Resource, Secret, merge_plans
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, to_path
@@ -38,14 +53,19 @@ _APPLY_IT = "To apply a remedy anyway, run its command."
 
 def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRows:
     """Check clusters with the controls; with --fix, plan the remedies."""
-    for option in ("report", "findings"):
+    for option in ("report", "findings", "metrics", "webhook", "accept"):
         if invocation[option]:
             context.refuse_dry_run(f"spark audit --{option}")
     wait_for_import(context)
 
     if invocation["fix"]:
         _check_fix(invocation, context)
+    before = invocation["new-only"] or invocation["snapshot"] or ""
+    url = webhook.url_of(invocation["webhook"]) if invocation["webhook"] else None
     folder = findings.require_new(invocation["findings"]) if invocation["findings"] else None
+    if invocation["accept"]:
+        _check_accept(invocation)
+    teams = _owners(invocation, context)
     controls, policy = _controls(invocation, context)
     controls = _without_samples(invocation, context, controls, policy)
     names = run.tables_for(controls, policy.thresholds, TABLES)
@@ -58,7 +78,7 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
         names |= {*drift.KEYS, "clusters"}
     if invocation["report"]:
         names |= set(report.TABLES)
-    if invocation["new-only"] or invocation["fix"]:
+    if before or invocation["fix"]:
         names.add("clusters")
     with collected(invocation, context, names) as (engine, collection):
         against = (other, collection_of(other, engine, context, collection)) if other else None
@@ -69,8 +89,22 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
         found = replace(found, fail_on=FAIL_ON[invocation["fail-on"] or "high"])
         if state:
             found = _against_state(found, state, context, policy)
+        found = owners.with_owners(found, teams)
+        if invocation["owner"]:
+            found = owners.of_team(found, invocation["owner"])
+        if invocation["metrics"]:
+            _write(write_whole, invocation["metrics"], metrics.metrics(found))
+        if invocation["new-only"] or url is not None or (before and invocation["report"]):
+            try:
+                found = _with_changes(found, engine, collection, before, policy, teams)
+            except ShellError as error:  # a report of a snapshot without findings has no history
+                if url is not None or invocation["new-only"] or error.code != history.NO_FINDINGS:
+                    raise
+            if invocation["owner"]:
+                kept = (each for each in found.changes if each.owner == invocation["owner"])
+                found = replace(found, changes=tuple(kept))
         if invocation["new-only"]:
-            found = _without_known(found, engine, collection, invocation["new-only"], context)
+            found = _without_known(found, context)
         if folder is not None:
             failed = {
                 each.control
@@ -80,27 +114,65 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
             judged = [each for each in controls if each.id not in failed]
             others = [each for each in found.findings if each.control in {*failed, STATE, *DRIFT}]
             unread = unread_tables(collection.status)
-            findings.write(engine, judged, policy, folder, unread, others)
+            findings.write(engine, judged, policy, folder, unread, others, teams)
         if invocation["report"]:
             drawn = report.charts(engine, collection, invocation["snapshot"] or "")
-            _write_report(invocation["report"], report.page(found, drawn))
+            _write(report.write, invocation["report"], report.page(found, drawn))
+    if invocation["accept"]:
+        found = _accepted(found, invocation, context)
+    if url is not None:
+        found = _posted(found, url, invocation["webhook-format"] or "json", context)
     if invocation["fix"]:
         return _fix(found, invocation["risk"] or RISKS[0], context)
     return found
 
 
-def _without_known(
-    report: AuditReport, engine: Engine, collection: Collection, folder: str, context: Context
+def _with_changes(
+    report: AuditReport,
+    engine: Engine,
+    collection: Collection,
+    folder: str,
+    policy: Policy,
+    teams: Sequence[Owner],
 ) -> AuditReport:
-    """The report without the alarms that the newest audit in the folder has."""
-    known = history.known(engine, folder, collection)
-    new = [
+    """The report with the changes since the newest audit in the folder before this one. Findings
+    that are suppressed now were not fixed."""
+    today = date.today()
+
+    def is_suppressed(each: FindingHistory) -> bool:
+        status = "alarm"
+        about = each.control, each.title, each.severity, status, each.cluster, each.resource
+        return policy.suppresses(AuditFinding(*about, reason=""), today)
+
+    found = history.changes(engine, folder, collection, report)
+    kept = (each for each in found if each.state != "fixed" or not is_suppressed(each))
+    return replace(report, changes=tuple(owners.history_with_owner(each, teams) for each in kept))
+
+
+def _without_known(report: AuditReport, context: Context) -> AuditReport:
+    """The report without the alarms that were known before."""
+    new = {
+        (each.cluster, each.control, each.resource)
+        for each in report.changes
+        if each.state in ("new", "returned")
+    }
+    kept = [
         each for each in report.findings
-        if each.status != "alarm" or (each.cluster, each.control, each.resource) not in known
+        if each.status != "alarm" or (each.cluster, each.control, each.resource) in new
     ]  # fmt: skip
-    count = len(report.findings) - len(new)
+    count = len(report.findings) - len(kept)
     context.note(f"{counted(count, 'known finding')} excluded")
-    return replace(report, findings=tuple(new))
+    return replace(report, findings=tuple(kept))
+
+
+def _posted(report: AuditReport, url: Secret, format: str, context: Context) -> AuditReport:
+    """The report, after its changes were posted; it says why they could not be."""
+    content = webhook.body(report, format)
+    if content is None:
+        context.note("nothing posted: no finding is new, returned or fixed")
+        return report
+    why = webhook.post(url, content, context.settings.connection)
+    return replace(report, not_sent=why)
 
 
 def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, ...], Policy]:
@@ -124,6 +196,61 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
         if given and given <= {policy.STATE, *policy.DRIFT} and not invocation["against"]:
             raise UsageError(f"control {min(given)} requires --against", code="no-control")
     return chosen, declared
+
+
+def _owners(invocation: Invocation, context: Context) -> tuple[Owner, ...]:
+    """The owners of resources. Raises UsageError for the --owner of nothing."""
+    beside = to_path(invocation["policy"]) if invocation["policy"] else None
+    if beside is not None and not beside.is_dir():
+        beside = beside.parent
+    folders = (context.paths.config, *([beside] if beside else []))
+    path = next((f / owners.FILE for f in folders[::-1] if (f / owners.FILE).exists()), None)
+    path = path or context.paths.config / owners.FILE
+    found = owners.read(path)
+    if invocation["owner"]:
+        with pointing_at(invocation.span("owner")):
+            owners.require_team(found, invocation["owner"], path)
+    return found
+
+
+def _check_accept(invocation: Invocation) -> None:
+    try:
+        expires = date.fromisoformat(invocation["expires"] or "")
+    except ValueError:
+        expires = None
+    if expires is None or expires < date.today():
+        raise UsageError(
+            f"--accept requires --expires, a date from today on, got {invocation['expires']!r}",
+            hint="Example: --expires 2027-01-31",
+            span=invocation.span("expires"),
+        )
+    if not invocation["accept"].strip():
+        raise UsageError("--accept requires a reason", span=invocation.span("accept"))
+    file = _policy_file(invocation)
+    if not file.exists():  # an empty policy
+        _write(write_whole, str(file), "")
+
+
+def _policy_file(invocation: Invocation) -> Path:
+    """The policy file, which may be that of a folder."""
+    given = to_path(invocation["policy"])
+    return given / policy.FILE if given.is_dir() else given
+
+
+def _accepted(report: AuditReport, invocation: Invocation, context: Context) -> AuditReport:
+    """The report, whose findings are now suppressed by the policy."""
+    file, expires = _policy_file(invocation), date.fromisoformat(invocation["expires"])
+    alarms = [each for each in report.findings if each.status == "alarm"]
+    added = policy.accepted(alarms, invocation["accept"], expires, getuser())
+    before = read_text(file)
+    if added:
+        _write(write_whole, str(file), f"{before.rstrip()}\n\n{added}".lstrip())
+    context.note(f"{counted(len(alarms), 'finding')} accepted until {expires} in {file}")
+    return replace(
+        report,
+        findings=tuple(each for each in report.findings if each.status != "alarm"),
+        suppressed=report.suppressed + len(alarms),
+    )
 
 
 def _without_samples(
@@ -151,9 +278,9 @@ def _against_state(report: AuditReport, file: str, context: Context, policy: Pol
     return with_state(report, file, cluster, changes, found.unread, policy)
 
 
-def _write_report(file: str, page: str) -> None:
+def _write(write: Callable[[Path, str], None], file: str, text: str) -> None:
     try:
-        report.write(to_path(file), page)
+        write(to_path(file), text)
     except OSError as error:
         raise ShellError(f"cannot write {file}: {error.strerror}", code="not-written") from None
 

@@ -114,6 +114,8 @@ def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
     )
     for cluster, reason in report.unread.items():
         yield from hang(text(f"{cluster} could not be read: ", "bad") + reason, width, 2)
+    if report.not_sent:
+        yield from hang(text(f"not posted: {report.not_sent}", "bad"), width, 2)
     if report.suppressed:
         suppressed = f"{counted(report.suppressed, 'finding')} suppressed by the policy"
         yield text(suppressed, "dim")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kafka_shell.audit.model import RISKS, SEVERITIES
+from kafka_shell.audit.model import RISKS, SEVERITIES, WEBHOOK_FORMATS
 from kafka_shell.base.command_results import FORMATS
 from kafka_shell.base.plans import Effect
 from kafka_shell.commands import by_name
@@ -93,6 +93,12 @@ COMMANDS: tuple[Command, ...] = (
             Option("--policy", kinds.FILE,
                    "A TOML file with thresholds and suppressions, or a directory with policy.toml"
                    " and controls (.sql)."),
+            Option("--owner", kinds.TEXT, "Only findings of this team, by owners.toml beside the"
+                   " policy or config.toml.", metavar="TEAM"),
+            Option("--accept", kinds.TEXT, "Add the findings to the suppressions of --policy, until"
+                   " --expires.", metavar="REASON", requires=("--policy",), excludes=("--fix",)),
+            Option("--expires", kinds.TEXT, "The last day of the suppressions of --accept.",
+                   metavar="DATE", requires=("--accept",)),
             Option("--against", kinds.TEXT,
                    "Also compare with a state file, a snapshot (DIR) or a profile.",
                    metavar="WHAT"),
@@ -102,6 +108,14 @@ COMMANDS: tuple[Command, ...] = (
                    "Also write all findings, however many, to a new directory: as JSON lines if its"
                    " name ends in .json or .jsonl, else as Parquet.", metavar="DIR"),
             Option("--report", kinds.FILE, "Also write the report as an HTML file."),
+            Option("--metrics", kinds.FILE,
+                   "Also write the numbers of findings in Prometheus' text format."),
+            Option("--webhook", kinds.SECRET, "Post the findings that are new, returned or fixed"
+                   " since the audit before, of --snapshot or --new-only; @FILE contains the URL.",
+                   metavar="URL", excludes=("--fix",),
+                   requires=("--snapshot", "--new-only")),
+            Option("--webhook-format", kinds.CHOICE, "What is posted (default: json).",
+                   choices=WEBHOOK_FORMATS, requires=("--webhook",)),
             Option("--fix", kinds.FLAG, "Apply the remedies; asks for confirmation."),
             Option("--risk", kinds.CHOICE,
                    "The highest risk of the remedies that --fix applies (default: safe).",
