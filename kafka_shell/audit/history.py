@@ -17,14 +17,15 @@ TABLE = "findings"
 NO_FINDINGS = "no-findings"
 _COLUMNS = ("cluster", "cluster_id", "control", "title", "severity", "status", "resource", "reason")
 _DDL = ", ".join(f"`{name}` STRING" for name in _COLUMNS)
+_CLUSTERS = ("cluster", "cluster_id", "collected_at", "snapshot_id")
 
 _AUDITS = """
 WITH audits AS (
   SELECT c.cluster_id, m.snapshot_id, max(c.cluster) AS cluster,
     unix_millis(min(c.collected_at)) AS ms,
     row_number() OVER (PARTITION BY c.cluster_id ORDER BY m.snapshot_id DESC) AS back
-  FROM trend_manifest m JOIN trend_clusters c ON c.snapshot_id = m.snapshot_id
-  WHERE m.`table` = 'findings' GROUP BY c.cluster_id, m.snapshot_id
+  FROM trend_audits m JOIN trend_clusters c ON c.snapshot_id = m.snapshot_id
+  GROUP BY c.cluster_id, m.snapshot_id
 )"""
 _COUNTS = f"""{_AUDITS}
 SELECT a.cluster_id, max_by(a.cluster, a.ms) OVER (PARTITION BY a.cluster_id) AS cluster,
@@ -153,21 +154,19 @@ def _shown(engine: Engine, folder: str, before: str = "") -> Iterator[None]:
     """Create the views of the findings of the snapshots, or of those `before` an ID. Raises
     ShellError if no snapshot has any."""
     session = engine.session
-    with trends.shown(engine, folder, {"clusters"}, {TABLE}) as written:
-        found = snapshot.stored(session, folder, TABLE, f"{_DDL}, snapshot_id STRING")
-        if found is None:
+    with trends.shown(engine, folder, {"clusters"}, {TABLE: _DDL}) as written:
+        audits = [id for id, tables in written.items() if TABLE in tables]
+        if not audits:
             raise ShellError(
                 f"no snapshot in {folder} has findings",
                 hint=f"Run spark snapshot {folder} to write one.",
                 code=NO_FINDINGS,
             )
-        ids = [id for id in written if not before or id < before]
-        views = {
-            "findings": found,
-            "clusters": session.table("trend_clusters"),
-            "manifest": snapshot.manifest(session, folder).select("table", "snapshot_id"),
-        }
-        for name, frame in views.items():
+        ids = [id for id in audits if not before or id < before]
+        rows = session.createDataFrame([(id,) for id in ids], "snapshot_id STRING")
+        rows.createOrReplaceTempView("trend_audits")
+        for name, columns in (("findings", "*"), ("clusters", _CLUSTERS)):
+            frame = session.table(f"trend_{name}").select(*columns)
             frame.where(frame["snapshot_id"].isin(ids)).createOrReplaceTempView(f"trend_{name}")
         yield
 
@@ -186,8 +185,8 @@ def changes(
             at = f"'{id}' AS snapshot_id"
             now = {
                 "findings": frame(engine, collection, report.findings).selectExpr("*", at),
-                "clusters": collection.frames["clusters"],
-                "manifest": session.sql(f"SELECT '{TABLE}' AS `table`, {at}"),
+                "clusters": collection.frames["clusters"].select(*_CLUSTERS),
+                "audits": session.sql(f"SELECT {at}"),
             }
             for name, rows in now.items():
                 view = f"trend_{name}"

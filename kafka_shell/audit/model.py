@@ -217,7 +217,8 @@ class AuditTable(Struct, frozen=True):
 
 class AuditSnapshot(Struct, frozen=True):
     """A snapshot that was written: number of rows by table. `unread` as in a report; `incomplete`
-    are tables that could not be read, fully or partly, with the reason."""
+    are tables that could not be read, fully or partly, with the reason; `expired` are the IDs of
+    snapshots that were deleted."""
 
     snapshot_id: str
     folder: str
@@ -225,6 +226,7 @@ class AuditSnapshot(Struct, frozen=True):
     unread: Mapping[str, str]
     rows: Mapping[str, int] = field(default_factory=dict)
     incomplete: Mapping[str, str] = field(default_factory=dict)
+    expired: tuple[str, ...] = ()
 
     @property
     def exit_status(self) -> int:

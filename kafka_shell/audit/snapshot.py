@@ -1,15 +1,19 @@
 """Collect all tables in one Spark job, and read and write snapshots.
 
-The table `snapshots` is written last, with the number of rows of each table: a snapshot that is not
-in it is incomplete, and is not read.
+The table `snapshots` is written last, with a row for each table of a snapshot: how many rows it
+has, and where they are. A snapshot that is not in it is incomplete, and is not read. A table whose
+rows are the same as in an earlier snapshot is not written again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from contextlib import nullcontext
 from functools import reduce
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell import __version__
 from kafka_shell.audit.engine import tuned
@@ -27,13 +31,16 @@ from kafka_shell.audit.table import Table
 from kafka_shell.audit.tasks import Read, ReadTask, to_json
 from kafka_shell.audit.threads import in_threads
 from kafka_shell.base.errors import ShellError
+from kafka_shell.base.files import locked
+from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, to_path
 
 # Where snapshots are kept: in a folder, as Parquet files, or in a schema of a Spark catalog, as
 # tables in its format (Delta, Iceberg or another one).
 #
-# A folder contains one folder per table, partitioned by `snapshot_id` and `cluster`, which DuckDB
-# can read, too. A schema contains one table for each, partitioned by the same columns.
+# A folder contains one folder per table, with a folder for each part: the rows of one snapshot or,
+# once they are compacted, of several. DuckDB can read them, too. A schema contains one table for
+# each, partitioned by snapshot and cluster.
 
 CATALOG = "catalog:"
 # Spark's own catalog, and those that store tables there.
@@ -43,6 +50,7 @@ _DELEGATING = (
     "org.apache.iceberg.spark.SparkSessionCatalog",
 )
 _PARTITIONS = ("snapshot_id", "cluster")
+_OF_A_SNAPSHOT = ("snapshot_id", "collected_at")  # columns that differ even if nothing changed
 
 
 def address(text: str) -> tuple[str, str]:
@@ -66,59 +74,111 @@ def is_catalog(store: str) -> bool:
     return store.startswith(CATALOG)
 
 
+def is_local(store: str) -> bool:
+    """Whether it is a folder of this machine."""
+    return not is_catalog(store) and "://" not in store
+
+
 def may_have(store: str, table: str) -> bool:
     """Whether a store may contain a table; only Spark can check one that is not a local folder."""
-    return is_catalog(store) or "://" in store or Path(store, table).is_dir()
+    return not is_local(store) or Path(store, table).is_dir()
 
 
 def append(session: Any, store: str, table: str, frame: Any, snapshot_id: str) -> None:
     """Add the rows of a snapshot to a table, which is created if it does not exist. In a catalog, a
     table written by an older version gets the columns that it does not have."""
+    from pyspark.sql import functions as f
+
+    rows = frame.withColumn("snapshot_id", f.lit(snapshot_id))
     if is_catalog(store):
-        _append_to_table(session, _quoted(store), table, frame, snapshot_id)
-        return
-    # In a folder of its own: Spark's committer moves the files there when all are complete.
-    writer = frame.drop("snapshot_id").write.partitionBy(*_partitions(frame)[1:])
-    writer.parquet(_part(store, table, snapshot_id))
+        _append_to_table(session, _quoted(store), table, rows)
+    else:
+        write_part(rows, f"{store}/{table}/{snapshot_id}")
 
 
-def stored(session: Any, store: str, table: str, ddl: str, snapshot_id: str = "") -> Any:
-    """Return a table of a store with these columns, or its rows of one snapshot (of a folder, only
-    these files are listed). Columns that an older version did not write are null. None if the table
-    does not exist."""
+def write_part(frame: Any, folder: str) -> None:
+    """Write a part of a table: Spark's committer moves the files there when all are complete."""
+    frame.write.option(_SUCCESS, "false").parquet(folder)
+
+
+def stored(
+    session: Any,
+    store: str,
+    table: str,
+    ddl: str,
+    written: Mapping[str, Mapping[str, Stored]],
+    snapshot_id: str = "",
+) -> Any:
+    """Return a table of the `written` snapshots of a store with these columns, or its rows of one.
+    Columns that an older version did not write are null. None if no snapshot has the table."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StructType
+
+    ids = [snapshot_id] if snapshot_id else [*written]
+    entries = {id: written[id][table] for id in ids if table in written[id]}
+    if not entries:
+        return None
+    columns = StructType.fromDDL(ddl)
+    kept = {id: each for id, each in entries.items() if each.rows}
+    found = _rows_of(session, store, table, ddl, kept) if kept else None
+    if found is None:
+        return session.createDataFrame([], StructType.fromDDL(ddl.replace(" NOT NULL", "")))
+    if all(id == each.source for id, each in kept.items()):
+        found = found.where(f.col("snapshot_id").isin([*kept]))
+    else:
+        found = _of_sources(session, found, kept)
+    return found.select([column.name for column in columns])
+
+
+def _rows_of(session: Any, store: str, table: str, ddl: str, entries: Mapping[str, Stored]) -> Any:
+    """The rows of the parts of a table, or None if they were deleted."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import StructType
+
     try:
-        if is_catalog(store):
-            return _table(session, _quoted(store), table, ddl, snapshot_id)
-        whole = f"{store}/{table}"
-        reader = session.read.schema(ddl).option("basePath", whole)
-        found = reader.parquet(_part(store, table, snapshot_id) if snapshot_id else whole)
-        found.schema  # noqa: B018  # Spark Connect looks for the files only now
+        if not is_catalog(store):
+            parts = sorted({f"{store}/{table}/{each.part}" for each in entries.values()})
+            found = session.read.schema(ddl).parquet(*parts)
+            found.schema  # noqa: B018  # Spark Connect looks for the files only now
+            return found
+        whole = session.table(f"{_quoted(store)}.`{table}`")
+        has = {*whole.columns}
+        return whole.select(
+            f.col(c.name) if c.name in has else f.lit(None).cast(c.dataType).alias(c.name)
+            for c in StructType.fromDDL(ddl)
+        )
     except Exception as error:
         if _is_missing(error):
             return None
         raise
-    return found
 
 
-def _table(session: Any, schema: str, table: str, ddl: str, snapshot_id: str) -> Any:
+def _of_sources(session: Any, rows: Any, entries: Mapping[str, Stored]) -> Any:
+    """The rows of each snapshot, also if they were stored with an earlier one: with the ID of the
+    snapshot, and the time at which it read them."""
+    import pyarrow
     from pyspark.sql import functions as f
-    from pyspark.sql.types import StructType
 
-    found = session.table(f"{schema}.`{table}`")
-    has = {*found.columns}
-    columns = (
-        f.col(each.name) if each.name in has else f.lit(None).cast(each.dataType).alias(each.name)
-        for each in StructType.fromDDL(ddl)
+    at = pyarrow.array([each.at for each in entries.values()], pyarrow.int64())
+    sources = [each.source for each in entries.values()]
+    names = pyarrow.table([[*entries], sources, at], ["_of", "_source", "_at"])
+    found = rows.join(
+        f.broadcast(session.createDataFrame(names)), f.col("snapshot_id") == f.col("_source")
     )
-    rows = found.where(f.col("snapshot_id") == snapshot_id) if snapshot_id else found
-    return rows.select(*columns)
+    found = found.withColumn("snapshot_id", f.col("_of"))
+    if "collected_at" not in rows.columns:
+        return found
+    moved = (f.col("_source") != f.col("_of")) & f.col("_at").isNotNull()
+    return found.withColumn(
+        "collected_at",
+        f.when(moved, f.timestamp_millis("_at")).otherwise(f.col("collected_at")),
+    )
 
 
-def _append_to_table(session: Any, schema: str, table: str, frame: Any, snapshot_id: str) -> None:
+def _append_to_table(session: Any, schema: str, table: str, rows: Any) -> None:
     from pyspark.sql import functions as f
 
     name = f"{schema}.`{table}`"
-    rows = frame.withColumn("snapshot_id", f.lit(snapshot_id))
     try:
         existing = session.table(name).schema
     except Exception as error:
@@ -157,10 +217,6 @@ def _partitions(frame: Any) -> tuple[str, ...]:
     return tuple(name for name in _PARTITIONS if name == "snapshot_id" or name in frame.columns)
 
 
-def _part(folder: str, table: str, snapshot_id: str) -> str:
-    return f"{folder}/{table}/snapshot_id={snapshot_id}"
-
-
 def _quoted(store: str) -> str:
     """`catalog:lakehouse.audits` as an identifier of SQL."""
     parts = store.removeprefix(CATALOG).split(".")
@@ -179,12 +235,28 @@ def _is_missing(error: Exception) -> bool:
 
 
 MANIFEST = "snapshots"
-_MANIFEST_COLUMNS = ("table", "rows", "version")
-_MANIFEST_DDL = "`table` STRING, `rows` BIGINT, `version` STRING, `snapshot_id` STRING"
+LOCK = ".lock"  # of a folder: shared by those that write
+_SUCCESS = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
+_MANIFEST_DDL = (
+    "`table` STRING, `rows` BIGINT, `part` STRING, `source` STRING, `digest` STRING, `at` BIGINT,"
+    " `version` STRING, `snapshot_id` STRING"
+)
 _WRITES_AT_ONCE = 4
 _FRAMES_AT_ONCE = 4
 _SHORT = 300  # rows of a table
 LOCAL_BYTES = 32 << 20  # collections up to this size are handled in the driver
+
+
+class Stored(Struct, frozen=True):
+    """Where the rows of a table of a snapshot are: in a part of the table, with the ID of the
+    snapshot that wrote them, the `source`. `digest` is of their values, and `at` when the snapshot
+    read them, in epoch milliseconds."""
+
+    rows: int
+    part: str
+    source: str
+    digest: str = ""
+    at: int | None = None
 
 
 def collect(
@@ -301,14 +373,30 @@ def write(
         append(session, store, name, frame, snapshot_id)
         written()
 
-    import pyarrow
-
     try:
-        in_threads(one, sorted(tables), _WRITES_AT_ONCE)
-        rows = _counted(tables)
-        manifest = [[*rows], [*rows.values()], [__version__] * len(rows)]
-        frame = session.createDataFrame(pyarrow.table(manifest, _MANIFEST_COLUMNS)).coalesce(1)
-        append(session, store, MANIFEST, frame, snapshot_id)
+        with locked(Path(store, LOCK), shared=True) if is_local(store) else nullcontext():
+            found = _fingerprints(tables)
+            known = {
+                (name, each.digest): each
+                for of in _written(session, store).values()
+                for name, each in of.items()
+            }
+            entries: dict[str, Stored] = {}
+            for name, (count, digest, at) in found.items():
+                same = known.get((name, digest))
+                if same is not None and same.rows == count and _exists(store, name, same):
+                    entries[name] = replace(same, at=at)
+                else:
+                    entries[name] = Stored(count, snapshot_id, snapshot_id, digest, at)
+            new = [n for n, each in entries.items() if each.source == snapshot_id and each.rows]
+            in_threads(one, new, _WRITES_AT_ONCE)
+            append(
+                session,
+                store,
+                MANIFEST,
+                manifest_rows(session, {snapshot_id: entries}),
+                snapshot_id,
+            )
     except ShellError:
         raise
     except Exception as error:
@@ -317,7 +405,42 @@ def write(
             hint="The snapshot is incomplete and will not be read.",
             code="no-file",
         ) from None
-    return rows
+    return {name: each.rows for name, each in entries.items()}
+
+
+def _exists(store: str, table: str, entry: Stored) -> bool:
+    """Whether the files of a table are there; assumed of what only Spark can check."""
+    return not is_local(store) or any(Path(store, table, entry.part).glob("*.parquet"))
+
+
+def manifest_rows(session: Any, written: Mapping[str, Mapping[str, Stored]]) -> Any:
+    """Return the rows of the table of snapshots for these."""
+    rows = [
+        (name, each.rows, each.part, each.source, each.digest, each.at, __version__, id)
+        for id, tables in written.items()
+        for name, each in tables.items()
+    ]
+    return session.createDataFrame(rows, _MANIFEST_DDL).coalesce(1)
+
+
+def _fingerprints(tables: Mapping[str, Any]) -> dict[str, tuple[int, str, int | None]]:
+    """The number of rows of each data frame, the digest of what they say whatever their order, and
+    when the first was read, in one job."""
+    from pyspark.sql import functions as f
+
+    def values(name: str, frame: Any) -> Any:
+        kept = [f.col(column) for column in frame.columns if column not in _OF_A_SNAPSHOT]
+        # as JSON: a hash of columns would skip nulls
+        hashed = f.xxhash64(f.to_json(f.struct(*kept))).cast("decimal(38,0)")
+        at = f.col("collected_at") if "collected_at" in frame.columns else f.lit(None)
+        return frame.select(f.lit(name), hashed, at.cast("timestamp")).toDF("table", "hash", "at")
+
+    whole = reduce(lambda a, b: a.union(b), (values(*each) for each in sorted(tables.items())))
+    rows = whole.groupBy("table").agg(
+        f.count("*"), f.sum("hash").cast("string"), f.unix_millis(f.min("at"))
+    )
+    found = {row[0]: (row[1], row[2], row[3]) for row in rows.collect()}
+    return {name: found.get(name, (0, "", None)) for name in sorted(tables)}
 
 
 def _counted(tables: Mapping[str, Any]) -> dict[str, int]:
@@ -335,19 +458,30 @@ def is_snapshot(text: str) -> bool:
     return may_have(store, MANIFEST)
 
 
-def manifest(session: Any, store: str) -> Any:
-    """Return the table of complete snapshots, one row for each of their tables; None if there is
-    none."""
-    return stored(session, store, MANIFEST, _MANIFEST_DDL)
+def _written(session: Any, store: str) -> dict[str, dict[str, Stored]]:
+    """The complete snapshots of a store, oldest first; none if there is no store."""
+    try:
+        if is_catalog(store):
+            rows = session.table(f"{_quoted(store)}.`{MANIFEST}`")
+        else:
+            reader = session.read.schema(_MANIFEST_DDL).option("recursiveFileLookup", "true")
+            rows = reader.parquet(f"{store}/{MANIFEST}")
+        rows = rows.where("source IS NOT NULL").orderBy("snapshot_id", "part").collect()
+    except Exception as error:
+        if _is_missing(error):
+            return {}
+        raise
+    found: dict[str, dict[str, Stored]] = {}
+    for row in rows:  # the newest part is the last
+        each = Stored(*(row[name] for name in Stored.__struct_fields__))
+        found.setdefault(row["snapshot_id"], {})[row["table"]] = each
+    return found
 
 
-def written(session: Any, store: str) -> dict[str, dict[str, int]]:
-    """Return the number of rows of each table of the complete snapshots of a store, by ID, oldest
-    first. Raises ShellError if there are none."""
-    rows = manifest(session, store)
-    found: dict[str, dict[str, int]] = {}
-    for row in [] if rows is None else rows.orderBy("snapshot_id").collect():
-        found.setdefault(row["snapshot_id"], {})[row["table"]] = row["rows"]
+def written(session: Any, store: str) -> dict[str, dict[str, Stored]]:
+    """Return where the tables of the complete snapshots of a store are, by ID, oldest first. Raises
+    ShellError if there are none."""
+    found = _written(session, store)
     if not found:
         raise ShellError(
             f"no complete snapshot in {store}",
@@ -360,7 +494,7 @@ def written(session: Any, store: str) -> dict[str, dict[str, int]]:
 def read(
     session: Any,
     text: str,
-    known: Mapping[str, Mapping[str, int]],
+    known: Mapping[str, Mapping[str, Stored]],
     tables: Mapping[str, Table],
     clusters: Sequence[str] = (),
     keep: Container[str] = (),
@@ -378,13 +512,14 @@ def read(
     chosen = wanted or max(_with_clusters(session, store, tables, clusters, known))
     frames = {}
     for name, table in tables.items():
-        frame = stored(session, store, name, table.ddl, chosen)
+        frame = stored(session, store, name, table.ddl, known, chosen)
         if frame is None:
             frame = local_frame(session, table, [])
         frames[name] = frame.select([column.name for column in table.all_columns])
-    with tuned(session, sum(known[chosen].values()), keep):
+    counts = {name: each.rows for name, each in known[chosen].items()}
+    with tuned(session, sum(counts.values()), keep):
         found = _counted(frames)
-    check(store, chosen, known[chosen], found)
+    check(store, chosen, counts, found)
     return chosen, frames
 
 
@@ -393,12 +528,12 @@ def _with_clusters(
     store: str,
     tables: Mapping[str, Table],
     clusters: Sequence[str],
-    known: Collection[str],
+    known: Mapping[str, Mapping[str, Stored]],
 ) -> Collection[str]:
     """Return the snapshots with one of these clusters; all if there are none."""
     if not clusters or "clusters" not in tables:
         return known
-    frame = stored(session, store, "clusters", tables["clusters"].ddl)
+    frame = stored(session, store, "clusters", tables["clusters"].ddl, known)
     if frame is None:
         return known
     rows = frame.where(frame["cluster_id"].isin(list(clusters))).select("snapshot_id").distinct()

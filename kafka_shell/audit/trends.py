@@ -18,6 +18,7 @@ from kafka_shell.base.results import Failure, Rows, with_failures
 _DAY_MS = 86_400_000
 _FEWEST = 3  # snapshots of a forecast, over at least a day
 _FURTHEST_DAYS = 3650.0
+_NO_TABLES: Mapping[str, str] = {}
 _POINTS = 60  # of a line in a chart
 # What is measured -> the tables, and the SQL of (snapshot_id, cluster, name, at, value, most).
 _MEASURES: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -94,22 +95,29 @@ def trends(engine: Engine, folder_text: str, whats: Iterable[str], limit: int) -
 
 @contextmanager
 def shown(
-    engine: Engine, folder: str, names: Collection[str], others: Collection[str] = ()
+    engine: Engine, folder: str, names: Collection[str], others: Mapping[str, str] = _NO_TABLES
 ) -> Iterator[Mapping[str, Mapping[str, int]]]:
-    """Create a view `trend_TABLE` of the rows of each table in the complete snapshots, and tune
-    Spark to their number, with that of `others`. Yields the number of rows of each table by
-    snapshot, oldest first. A column that an older snapshot does not have is null."""
+    """Create a view `trend_TABLE` of the rows of each table in the complete snapshots, and of
+    `others` (with their columns) that a snapshot has, and tune Spark to their number. Yields the
+    number of rows of each table by snapshot, oldest first. A column that an older snapshot does not
+    have is null."""
     session = engine.session
     written = snapshot.written(session, folder)
-    rows = sum(counts.get(name, 0) for counts in written.values() for name in (*names, *others))
+    counts = {id: {n: each.rows for n, each in of.items()} for id, of in written.items()}
+    rows = sum(count.get(name, 0) for count in counts.values() for name in (*names, *others))
     with tuned(session, rows, engine.opened.keep):
         for name in names:
-            frame = snapshot.stored(session, folder, name, TABLES[name].ddl)
+            frame = snapshot.stored(session, folder, name, TABLES[name].ddl, written)
             if frame is None:
                 frame = snapshot.local_frame(session, TABLES[name], [])
-            view = frame.where(frame["snapshot_id"].isin([*written]))
-            view.createOrReplaceTempView(f"trend_{name}")
-        yield written
+            frame.createOrReplaceTempView(f"trend_{name}")
+        for name in others:
+            frame = snapshot.stored(
+                session, folder, name, f"{others[name]}, snapshot_id STRING", written
+            )
+            if frame is not None:
+                frame.createOrReplaceTempView(f"trend_{name}")
+        yield counts
 
 
 def _series(session: Any, whats: Sequence[str], limit: int) -> list[Trend]:

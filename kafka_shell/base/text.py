@@ -161,7 +161,7 @@ _BARE = re.compile(  # a password without its key, even if the mechanism is miss
     r"(?<![\w-])SCRAM[\w-]*+\s*+=\s*+(?!\[?(?:iterations|password)=)", re.IGNORECASE
 )
 _URL = re.compile(r"://[^/\s:@]*+:(?=[^/\s@]*+@)")  # with a password
-_OPTION = re.compile(r"--[\w-]*(?:password|secret|hmac|webhook)", re.IGNORECASE)
+_OPTION = re.compile(r"--[\w-]*(?:password|secret|hmac|(webhook))", re.IGNORECASE)
 
 
 def has_secret_name(key: str) -> bool:
@@ -175,9 +175,11 @@ def masked(line: str, shown: str = "") -> str:
     """The line with `shown` instead of possible secrets, or one star for each character if empty,
     so that positions in the line stay the same.
 
-    Everything after `password=` in a word is treated as a secret, and the word after `--hmac`.
+    Everything after `password=` in a word is treated as a secret, and the word after `--hmac`,
+    or the URL after `--webhook`.
     """
-    pieces, at, secret = [], 0, False
+    pieces, at = [], 0
+    option: re.Match[str] | None = None
     for word in _WORD.finditer(line):
         raw = word.group()
         pieces.append(line[at : word.start()])
@@ -188,8 +190,9 @@ def masked(line: str, shown: str = "") -> str:
         if start is not None:
             pieces.append(_hidden(raw, kept[start - 1] + 1, shown))
         else:
-            pieces.append(_hidden(raw, 0, shown) if secret and not raw.startswith("-") else raw)
-        secret = _OPTION.fullmatch(text) is not None
+            secret = option and not raw.startswith("-") and (not option[1] or "://" in text)
+            pieces.append(_hidden(raw, 0, shown) if secret else raw)
+        option = _OPTION.fullmatch(text)
     return "".join(pieces) + line[at:]
 
 

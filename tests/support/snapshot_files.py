@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pyarrow
-from pyarrow import dataset
+from pyarrow import parquet
 
 from kafka_shell.audit.snapshot import MANIFEST
 
 
 def write(tables: Mapping[str, Any], folder: str, snapshot_id: str) -> None:
-    """Write Arrow tables as a snapshot, partitioned as Spark does it."""
-    counts = {name: rows.num_rows for name, rows in tables.items()}
-    manifest = {"table": [*counts], "rows": [*counts.values()], "version": ["0"] * len(counts)}
-    for name, rows in {**tables, MANIFEST: pyarrow.table(manifest)}.items():
-        clusters = [("cluster", pyarrow.string())] if "cluster" in rows.column_names else []
-        if clusters:  # a partition without a name is that of no value
-            names = [name or None for name in rows["cluster"].to_pylist()]
-            at = rows.column_names.index("cluster")
-            rows = rows.set_column(at, "cluster", pyarrow.array(names, pyarrow.string()))
-        if "snapshot_id" in rows.column_names:
-            rows = rows.drop_columns(["snapshot_id"])
-        dataset.write_dataset(
-            rows,
-            f"{folder}/{name}/snapshot_id={snapshot_id}",
-            format="parquet",
-            partitioning=dataset.partitioning(pyarrow.schema(clusters), flavor="hive"),
-            file_options=dataset.ParquetFileFormat().make_write_options(coerce_timestamps="us"),
-            existing_data_behavior="error",
-        )
+    """Write Arrow tables as the parts of a snapshot."""
+    at, id = pyarrow.scalar(None, pyarrow.int64()), pyarrow.scalar(snapshot_id)
+    rows = [
+        {"table": name, "rows": rows.num_rows, "part": snapshot_id, "source": snapshot_id,
+         "digest": "", "at": None, "version": "0"}
+        for name, rows in tables.items()
+    ]  # fmt: skip
+    kinds = dict.fromkeys(rows[0], pyarrow.string()) | {"rows": at.type, "at": at.type}
+    manifest = pyarrow.Table.from_pylist(rows, pyarrow.schema(kinds))
+    for name, given in {**tables, MANIFEST: manifest}.items():
+        if "snapshot_id" in given.column_names:
+            given = given.drop_columns(["snapshot_id"])
+        given = given.append_column("snapshot_id", pyarrow.repeat(id, given.num_rows))
+        part = Path(folder, name, snapshot_id)
+        part.mkdir(parents=True)
+        parquet.write_table(given, part / "part-0.parquet", coerce_timestamps="us")

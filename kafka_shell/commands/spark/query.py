@@ -7,6 +7,7 @@ from typing import Any
 
 from kafka_shell.audit import (
     collection,
+    compaction,
     control,
     control_tests,
     drift,
@@ -16,6 +17,7 @@ from kafka_shell.audit import (
     run,
     trends,
 )
+from kafka_shell.audit import snapshot as stores
 from kafka_shell.audit.collection import STATUS, Collection, mentioned
 from kafka_shell.audit.model import (
     AuditSnapshot,
@@ -78,6 +80,14 @@ def sql(invocation: Invocation, context: Context) -> Rows[Mapping[str, Any]] | N
 def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
     """Save the state of clusters, and the findings of an audit, to a folder of Parquet files."""
     context.refuse_dry_run("spark snapshot")
+    folder, _ = stores.address(invocation["dir"])
+    keep = invocation["keep"]
+    if keep and not stores.is_local(folder):
+        raise UsageError(
+            "--keep requires a local directory",
+            hint="Delete old rows with SQL in a catalog, or with rules of the object store.",
+            span=invocation.span("keep"),
+        )
     wait_for_import(context)
 
     known = control.controls_of(context.paths.config / "controls")
@@ -95,9 +105,14 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
             report = run.audit(engine, found, controls, policy.Policy(), dev=dev)
             frame = history.frame(engine, found, report.findings)
             whole = replace(found, frames={**found.frames, history.TABLE: frame})
-        return collection.store(engine, whole, invocation["dir"])
+        stored = collection.store(engine, whole, invocation["dir"])
     finally:
         found.release()
+    if not stores.is_local(folder):
+        return stored
+    keep_s = keep / 1000 if keep else None
+    gone = engine.run("compacting", lambda: compaction.tidy(engine.session, folder, keep_s))
+    return replace(stored, expired=tuple(gone))
 
 
 def diff(invocation: Invocation, context: Context) -> Rows[Drift] | NoRows:

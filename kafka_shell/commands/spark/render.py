@@ -281,6 +281,8 @@ def snapshot_page(snapshot: AuditSnapshot, width: int | None) -> Iterator[Text]:
         f"in {snapshot.folder}",
         counted(len(snapshot.clusters), "cluster"),
     )
+    if snapshot.expired:
+        yield text(f"{counted(len(snapshot.expired), 'older snapshot')} deleted", "dim")
     for about, reason in {**snapshot.unread, **snapshot.incomplete}.items():
         yield from hang(text(f"{about} could not be read: ", "bad") + reason, width, 2)
     yield Text()

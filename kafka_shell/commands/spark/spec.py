@@ -172,16 +172,19 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             SOURCE_OPTIONS[0],
             *SAMPLE_OPTIONS,
+            Option("--keep", kinds.DURATION, "Delete snapshots of the directory that are older.",
+                   least=1000),
             Option("--no-findings", kinds.FLAG, "Save only the tables, without running an audit."),
             *SPARK_OPTIONS,
         ),
         search=("save", "parquet", "export", "baseline"),
         description=(
             "The findings of all controls are added as the table findings, for spark trend and"
-            " spark audit --new-only. Each table is a directory, partitioned by snapshot_id and"
-            " cluster, that Spark and DuckDB can read; with catalog:SCHEMA, it is a table of that"
-            " schema of a Spark catalog, such as a Delta or Iceberg table. spark audit, spark sql"
-            " and spark diff accept the directory or schema (newest snapshot), or DIR@ID."
+            " spark audit --new-only. Each table is a directory of Parquet files that Spark and"
+            " DuckDB can read, and is stored once while it does not change. With catalog:SCHEMA, it"
+            " is a table of that schema of a Spark catalog, such as a Delta or Iceberg table. spark"
+            " audit, spark sql and spark diff accept the directory or schema (newest snapshot), or"
+            " DIR@ID."
         ),
         examples=(Example("spark snapshot /tmp/kafka-state", "save the current state"),),
     ),

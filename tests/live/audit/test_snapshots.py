@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 from threading import Thread
 
 import pytest
 from pyarrow import compute, parquet
 
+from kafka_shell.audit import compaction
+from kafka_shell.audit.collection import STATUS
 from kafka_shell.audit.engine import Engine
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
+from tests.support import cluster_tables, snapshot_files
 from tests.support.in_process_shell import Shell
 
 
@@ -38,13 +42,13 @@ def test_only_whole_snapshots_are_read(
     newest = "spark sql 'select distinct snapshot_id from topics' --output json --snapshot"
 
     # Interrupted: the last table to be written is missing.
-    shutil.rmtree(folder / "snapshots" / f"snapshot_id={second}")
+    shutil.rmtree(folder / "snapshots" / second)
     assert shell.ok(f"{newest} {folder}").json == [{"snapshot_id": first}]
     run = shell(f"spark audit --controls T16 --snapshot {folder}@{second}")
     assert run.status == 1 and "or is incomplete" in run.err, str(run)
 
     # Damaged: a table has lost its rows.
-    for part in (folder / "topics" / f"snapshot_id={first}").rglob("*.parquet"):
+    for part in (folder / "topics" / first).rglob("*.parquet"):
         part.unlink()
     run = shell(f"spark audit --controls T16 --snapshot {folder}")
     assert run.status == 1 and "is damaged: topics has 0 rows" in run.err, str(run)
@@ -60,7 +64,7 @@ def test_a_table_that_an_older_version_did_not_write_was_not_read(
     whole, _, id = pair
     folder = shutil.copytree(whole, tmp_path / "state")
     shutil.rmtree(folder / "acls")
-    (manifest,) = (folder / "snapshots" / f"snapshot_id={id}").rglob("*.parquet")
+    (manifest,) = (folder / "snapshots" / id).rglob("*.parquet")
     rows = parquet.ParquetFile(manifest).read()
     manifest.with_name(f".{manifest.name}.crc").unlink()
     parquet.write_table(rows.filter(compute.field("table") != "acls"), manifest)
@@ -68,6 +72,56 @@ def test_a_table_that_an_older_version_did_not_write_was_not_read(
     found = {(each["control"], each["status"]): each["reason"] for each in run.json["findings"]}
     assert "the snapshot does not contain this table" in found["S05", "skip"], str(run)
     assert ("T16", "alarm") in found and ("T16", "skip") not in found
+
+
+def test_a_table_that_has_not_changed_is_stored_once(
+    shell: Shell, pair: tuple[Path, str, str]
+) -> None:
+    folder, first, second = pair
+    assert [path.name for path in (folder / "topics").iterdir()] == [first]
+    rows = "select snapshot_id, min(collected_at) as at, count(*) as n from topics group by 1"
+    one, two = (
+        shell.ok(f"spark sql '{rows}' --snapshot {folder}@{id} --output json").json[0]
+        for id in (first, second)
+    )
+    assert (one["snapshot_id"], two["snapshot_id"]) == (first, second)
+    assert one["n"] == two["n"] > 0 and one["at"] < two["at"], "the time is that of the snapshot"
+
+
+NAMES = ("clusters", "log_dirs", "partitions", STATUS)
+
+
+def test_old_snapshots_expire_and_small_files_are_merged(
+    shell: Shell, demo_sandbox: Sandbox, engine: Engine, tmp_path: Path
+) -> None:
+    folder = tmp_path / "state"
+    tables = cluster_tables.read(demo_sandbox.bootstrap, NAMES[:-1])
+    rows = tables.rows("partitions")
+    ids = [f"202601{day:02}T000000.000Z-0000" for day in range(1, 21)]
+    for day, id in enumerate(ids):
+        given = tables.altered("partitions", rows[: 10 + day]).tables
+        snapshot_files.write({name: given[name] for name in NAMES}, str(folder), id)
+    before = trend(shell, folder)
+    assert compaction.tidy(engine.session, str(folder)) == []
+    assert trend(shell, folder) == before, "while the old files are still there"
+    assert compaction.tidy(engine.session, str(folder)) == []
+    assert {name: len([*(folder / name).iterdir()]) for name in (*NAMES, "snapshots")} == (
+        dict.fromkeys((*NAMES, "snapshots"), 1)
+    )
+    assert trend(shell, folder) == before
+    keep = time.time() - compaction.taken_at(ids[15]) + 60  # type: ignore[operator]
+    assert compaction.tidy(engine.session, str(folder), keep) == ids[:15]
+    assert [value for _, value in trend(shell, folder)] == [10 + day for day in range(15, 20)]
+    assert compaction.tidy(engine.session, str(folder), 1.0) == ids[15:19], "the newest stays"
+    run = shell(f"spark sql 'select 1 from clusters' --snapshot {folder}@{ids[0]}")
+    assert run.status == 1 and "does not exist" in run.err
+    run = shell("spark snapshot catalog:audits --keep 90d")
+    assert run.status == 2 and "--keep requires a local directory" in run.err
+
+
+def trend(shell: Shell, folder: Path) -> list[tuple[int, float]]:
+    (one,) = shell.ok(f"spark trend partitions --snapshot {folder} --output json").json
+    return [(at, value) for at, value in one["points"]]
 
 
 @pytest.mark.parametrize("table", ["acls", "snapshots"])  # the first and the last one
@@ -97,7 +151,7 @@ def test_two_snapshots_at_once_into_one_folder(
         run.start()
     for run in runs:
         run.join()
-    ids = [path.name.partition("=")[2] for path in (folder / "snapshots").iterdir()]
+    ids = [path.name for path in (folder / "snapshots").iterdir()]
     assert len(set(ids)) == 2
     for id in ids:
         rows = shells[0].ok(

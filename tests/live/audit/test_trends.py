@@ -16,7 +16,7 @@ import pytest
 from kafka_shell.audit import collection, history, snapshot
 from kafka_shell.audit.collection import STATUS
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.model import SEVERITIES
+from kafka_shell.audit.model import SEVERITIES, AuditFinding, AuditReport, ControlResult
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
 from tests.support import cluster_tables, snapshot_files
@@ -71,9 +71,9 @@ def _id(day: int) -> str:
 
 def _copied(folder: str, to: Path, days: Sequence[int]) -> None:
     """Some of the snapshots of a folder."""
-    for table in Path(folder).iterdir():
+    for table in Path(folder).glob("[!.]*"):
         for day in days:
-            part = f"snapshot_id={_id(day)}"
+            part = _id(day)
             shutil.copytree(table / part, to / table.name / part)
 
 
@@ -242,19 +242,25 @@ def _audits(folder: Path, *controls: str) -> list[str]:
     return ids
 
 
-def test_known_findings_are_those_before_the_judged_snapshot(
-    engine: Engine, tmp_path: Path
-) -> None:
+def test_changes_are_those_since_the_audit_before_this_one(engine: Engine, tmp_path: Path) -> None:
     first, second, third = _audits(tmp_path, "-A-")
+    session, later = engine.session, "19700104T000000.000Z-0000"
+    alarm = AuditFinding("-A-", "", "low", "alarm", "c", "t", "")
+    control = ControlResult("-A-", "", "low", "", {})
 
-    def known(snapshot_id: str) -> set[tuple[str, str, str]]:
-        frame = engine.session.createDataFrame([("c", "id")], "cluster STRING, cluster_id STRING")
-        of = collection.Collection(snapshot_id, 0, ("c",), {"clusters": frame}, {}, stored=True)
-        return history.known(engine, str(tmp_path), of)
+    def changes(id: str, *findings: AuditFinding) -> list[str]:
+        at = datetime.fromtimestamp((int(id[6:8]) - 1) * DAY // 1000, UTC)
+        ddl = "cluster STRING, cluster_id STRING, collected_at TIMESTAMP, snapshot_id STRING"
+        frame = session.createDataFrame([("c", "id", at, id)], ddl)
+        of = collection.Collection(id, 0, ("c",), {"clusters": frame}, {}, stored=True)
+        report = AuditReport(id, 0, ("c",), {}, (control,), findings)
+        found = history.changes(engine, str(tmp_path), of, report)
+        return [each.state for each in found]
 
-    assert known(first) == known(second) == set()
-    assert known(third) == {("c", "-A-", "t")}
-    assert known("19700104T000000.000Z-0000") == set()
+    assert (changes(first), changes(first, alarm)) == ([], ["new"])
+    assert (changes(second), changes(second, alarm)) == ([], ["new"])
+    assert (changes(third), changes(third, alarm)) == (["fixed"], [])
+    assert (changes(later), changes(later, alarm)) == ([], ["returned"])
 
 
 def test_the_report_draws_lines(shell: Shell, folder: str, tmp_path: Path) -> None:
