@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -16,7 +17,7 @@ from kafka_shell.audit import snapshot as stores
 from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.drift import over_snapshots
 from kafka_shell.audit.engine import Engine, tuned
-from kafka_shell.audit.model import SEVERITIES, AuditFinding, AuditReport, Trend
+from kafka_shell.audit.model import CHANGED, SEVERITIES, AuditFinding, AuditReport, Trend
 from kafka_shell.audit.trends import BYTES, forecast, trends
 from kafka_shell.base import units
 from kafka_shell.base.files import open_private
@@ -25,6 +26,8 @@ from kafka_shell.base.text import printable
 
 _MOST = 20  # bars per chart
 _LINES = 10  # per chart
+_WORST = 20  # controls of a fleet
+_GRAVEST = 3  # findings of one cluster
 _ROWS = 1000  # findings per control
 _SNAPSHOTS = 12  # the newest snapshots, in the drift chart
 _TEMPLATE = "report.html.j2"
@@ -312,6 +315,74 @@ class _Family(Struct, frozen=True):
     alarms: Mapping[str, int]
     unchecked: int
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the clusters have nothing that its controls check."""
+        return not (self.passed or self.unchecked or any(self.alarms.values()))
+
+
+class Spread(Struct, frozen=True):
+    """A control, the number of its findings, and the clusters that have them."""
+
+    control: str
+    title: str
+    severity: str
+    findings: int
+    clusters: tuple[str, ...]
+
+
+def worst(report: AuditReport) -> list[Spread]:
+    """Return the controls with findings: the most severe first, then those of most clusters."""
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    titles = {each.control: each.title for each in report.controls}
+    for each in report.findings:
+        if each.status == "alarm":
+            titles.setdefault(each.control, each.title)
+            counts.setdefault((each.severity, each.control), Counter())[each.cluster] += 1
+    for rest in report.left_out:
+        found = counts.setdefault((rest.severity, rest.control), Counter())
+        found[rest.cluster] += rest.alarms
+    spread = (
+        Spread(control, titles.get(control, ""), severity, found.total(), tuple(sorted(found)))
+        for (severity, control), found in counts.items()
+    )
+    return sorted(
+        spread,
+        key=lambda s: (SEVERITIES.index(s.severity), -len(s.clusters), -s.findings, s.control),
+    )
+
+
+_DOCUMENTATION = "https://kafka.apache.org/documentation/"
+_CONFIGS = {
+    "Topic configs": "topicconfigs_", "Broker configs": "brokerconfigs_",
+    "Producer configs": "producerconfigs_", "Consumer configs": "consumerconfigs_",
+}  # fmt: skip
+_SECTIONS = {
+    "Authorization and ACLs": "security_authz", "SCRAM": "security_sasl_scram",
+    "Security": "security", "Replication": "replication", "Log compaction": "compaction",
+    "Setting quotas": "quotas", "Quotas": "design_quotas", "Monitoring": "monitoring",
+    "KRaft": "kraft", "Tiered Storage": "tiered_storage", "Upgrading": "upgrade",
+    "Hardware and OS": "hwandos",
+}  # fmt: skip
+_CONFIG = re.compile(r"[a-z]+(?:\.[a-z]+)+")
+
+
+def source_url(source: str) -> str:
+    """Return the address of the documentation that a control is from, or an empty string."""
+    if re.fullmatch(r"https?://[!-~]+", source):
+        return source
+    if source.startswith("Burrow"):
+        return "https://github.com/linkedin/Burrow/wiki/Consumer-Lag-Evaluation-Rules"
+    if not source.startswith("Apache Kafka documentation"):
+        kip = re.match(r"KIP-\d+", source)
+        wiki = "https://cwiki.apache.org/confluence/dosearchsite.action?queryString="
+        return f"{wiki}{kip[0]}" if kip else ""
+    for title, prefix in _CONFIGS.items():
+        if title in source and (config := _CONFIG.search(source)):
+            return f"{_DOCUMENTATION}#{prefix}{config[0]}"
+    anchor = next((f"#{anchor}" for title, anchor in _SECTIONS.items() if title in source), "")
+    return _DOCUMENTATION + anchor
+
 
 def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
     """Return the report as HTML."""
@@ -330,6 +401,10 @@ def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
             report=report,
             when=units.format_time(report.collected_at),
             groups=list(_groups(report)),
+            worst=worst(report)[:_WORST],
+            gravest=_gravest(report),
+            changed=[(state, [c for c in report.changes if c.state == state]) for state in CHANGED],
+            source_url=source_url,
             families=list(_families(report)),
             severities=SEVERITIES,
             alarms=report.alarms,
@@ -347,6 +422,15 @@ def write(file: Path, text: str) -> None:
         file.open("w", encoding="utf-8") if special else open_private(file.resolve(), "w") as stream
     ):
         stream.write(text)
+
+
+def _gravest(report: AuditReport) -> list[AuditFinding]:
+    """The first finding of each of the three gravest controls."""
+    found: dict[str, AuditFinding] = {}
+    for each in report.findings:
+        if each.status == "alarm":
+            found.setdefault(each.control, each)
+    return [*found.values()][:_GRAVEST]
 
 
 def _groups(report: AuditReport) -> list[_Group]:

@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell import __version__
+from kafka_shell.audit.control import sql_text
 from kafka_shell.audit.engine import tuned
 from kafka_shell.audit.session import is_remote, sentence
 from kafka_shell.audit.source import (
@@ -87,9 +88,8 @@ def may_have(store: str, table: str) -> bool:
 def append(session: Any, store: str, table: str, frame: Any, snapshot_id: str) -> None:
     """Add the rows of a snapshot to a table, which is created if it does not exist. In a catalog, a
     table written by an older version gets the columns that it does not have."""
-    from pyspark.sql import functions as f
-
-    rows = frame.withColumn("snapshot_id", f.lit(snapshot_id))
+    columns = (f"`{name}`" for name in frame.columns if name != "snapshot_id")
+    rows = frame.selectExpr(*columns, f"{sql_text(snapshot_id)} AS snapshot_id")
     if is_catalog(store):
         _append_to_table(session, _quoted(store), table, rows)
     else:
@@ -111,41 +111,41 @@ def stored(
 ) -> Any:
     """Return a table of the `written` snapshots of a store with these columns, or its rows of one.
     Columns that an older version did not write are null. None if no snapshot has the table."""
-    from pyspark.sql import functions as f
-    from pyspark.sql.types import StructType
-
     ids = [snapshot_id] if snapshot_id else [*written]
     entries = {id: written[id][table] for id in ids if table in written[id]}
     if not entries:
         return None
-    columns = StructType.fromDDL(ddl)
+    empty = session.createDataFrame([], ddl)
     kept = {id: each for id, each in entries.items() if each.rows}
-    found = _rows_of(session, store, table, ddl, kept) if kept else None
+    found = _rows_of(session, store, table, empty.schema, kept) if kept else None
     if found is None:
-        return session.createDataFrame([], StructType.fromDDL(ddl.replace(" NOT NULL", "")))
+        return empty
     if all(id == each.source for id, each in kept.items()):
-        found = found.where(f.col("snapshot_id").isin([*kept]))
+        found = found.where(found["snapshot_id"].isin([*kept]))
     else:
         found = _of_sources(session, found, kept)
-    return found.select([column.name for column in columns])
+    return found.select(empty.columns)
 
 
-def _rows_of(session: Any, store: str, table: str, ddl: str, entries: Mapping[str, Stored]) -> Any:
+def _rows_of(
+    session: Any, store: str, table: str, schema: Any, entries: Mapping[str, Stored]
+) -> Any:
     """The rows of the parts of a table, or None if they were deleted."""
-    from pyspark.sql import functions as f
-    from pyspark.sql.types import StructType
-
     try:
         if not is_catalog(store):
             parts = sorted({f"{store}/{table}/{each.part}" for each in entries.values()})
-            found = session.read.schema(ddl).parquet(*parts)
+            found = session.read.schema(schema).parquet(*parts)
             found.schema  # noqa: B018  # Spark Connect looks for the files only now
             return found
         whole = session.table(f"{_quoted(store)}.`{table}`")
         has = {*whole.columns}
-        return whole.select(
-            f.col(c.name) if c.name in has else f.lit(None).cast(c.dataType).alias(c.name)
-            for c in StructType.fromDDL(ddl)
+        return whole.selectExpr(
+            *(
+                f"`{c.name}`"
+                if c.name in has
+                else f"CAST(NULL AS {c.dataType.simpleString()}) AS `{c.name}`"
+                for c in schema
+            )
         )
     except Exception as error:
         if _is_missing(error):
@@ -156,23 +156,15 @@ def _rows_of(session: Any, store: str, table: str, ddl: str, entries: Mapping[st
 def _of_sources(session: Any, rows: Any, entries: Mapping[str, Stored]) -> Any:
     """The rows of each snapshot, also if they were stored with an earlier one: with the ID of the
     snapshot, and the time at which it read them."""
-    import pyarrow
-    from pyspark.sql import functions as f
-
-    at = pyarrow.array([each.at for each in entries.values()], pyarrow.int64())
-    sources = [each.source for each in entries.values()]
-    names = pyarrow.table([[*entries], sources, at], ["_of", "_source", "_at"])
-    found = rows.join(
-        f.broadcast(session.createDataFrame(names)), f.col("snapshot_id") == f.col("_source")
-    )
-    found = found.withColumn("snapshot_id", f.col("_of"))
-    if "collected_at" not in rows.columns:
-        return found
-    moved = (f.col("_source") != f.col("_of")) & f.col("_at").isNotNull()
-    return found.withColumn(
-        "collected_at",
-        f.when(moved, f.timestamp_millis("_at")).otherwise(f.col("collected_at")),
-    )
+    values = [(id, each.source, each.at) for id, each in entries.items()]
+    names = session.createDataFrame(values, "_of STRING, _source STRING, _at BIGINT")
+    found = rows.join(names.hint("broadcast"), rows["snapshot_id"] == names["_source"])
+    moved = {
+        "snapshot_id": "_of",
+        "collected_at": "IF(_of != _source AND _at IS NOT NULL, timestamp_millis(_at),"
+        " collected_at)",
+    }
+    return found.selectExpr(*(f"{moved.get(n, f'`{n}`')} AS `{n}`" for n in rows.columns))
 
 
 def _append_to_table(session: Any, schema: str, table: str, rows: Any) -> None:
@@ -426,28 +418,28 @@ def manifest_rows(session: Any, written: Mapping[str, Mapping[str, Stored]]) -> 
 def _fingerprints(tables: Mapping[str, Any]) -> dict[str, tuple[int, str, int | None]]:
     """The number of rows of each data frame, the digest of what they say whatever their order, and
     when the first was read, in one job."""
-    from pyspark.sql import functions as f
 
     def values(name: str, frame: Any) -> Any:
-        kept = [f.col(column) for column in frame.columns if column not in _OF_A_SNAPSHOT]
-        # as JSON: a hash of columns would skip nulls
-        hashed = f.xxhash64(f.to_json(f.struct(*kept))).cast("decimal(38,0)")
-        at = f.col("collected_at") if "collected_at" in frame.columns else f.lit(None)
-        return frame.select(f.lit(name), hashed, at.cast("timestamp")).toDF("table", "hash", "at")
+        columns = (f"`{each}`" for each in frame.columns if each not in _OF_A_SNAPSHOT)
+        at = (
+            "unix_millis(collected_at)" if "collected_at" in frame.columns else "CAST(NULL AS LONG)"
+        )
+        return frame.selectExpr(
+            f"'{name}' AS `table`",
+            # as JSON: a hash of columns would skip nulls
+            f"CAST(xxhash64(to_json(struct({', '.join(columns)}))) AS DECIMAL(38, 0)) AS hash",
+            f"{at} AS at",
+        )
 
     whole = reduce(lambda a, b: a.union(b), (values(*each) for each in sorted(tables.items())))
-    rows = whole.groupBy("table").agg(
-        f.count("*"), f.sum("hash").cast("string"), f.unix_millis(f.min("at"))
-    )
-    found = {row[0]: (row[1], row[2], row[3]) for row in rows.collect()}
+    rows = whole.groupBy("table").agg({"*": "count", "hash": "sum", "at": "min"}).collect()
+    found = {row["table"]: (row["count(1)"], str(row["sum(hash)"]), row["min(at)"]) for row in rows}
     return {name: found.get(name, (0, "", None)) for name in sorted(tables)}
 
 
 def _counted(tables: Mapping[str, Any]) -> dict[str, int]:
     """The number of rows of each data frame, in one job."""
-    from pyspark.sql import functions as f
-
-    names = (frame.select(f.lit(name).alias("table")) for name, frame in sorted(tables.items()))
+    names = (frame.selectExpr(f"'{name}' AS `table`") for name, frame in sorted(tables.items()))
     counts = reduce(lambda a, b: a.union(b), names).groupBy("table").count().collect()
     return dict.fromkeys(sorted(tables), 0) | {row["table"]: row["count"] for row in counts}
 

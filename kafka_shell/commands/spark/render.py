@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from kafka_shell.audit.model import (
+    CHANGED,
     SEVERITIES,
     AuditColumn,
     AuditControl,
@@ -24,6 +25,7 @@ from kafka_shell.audit.model import (
     SparkServer,
     Trend,
 )
+from kafka_shell.audit.report import worst
 from kafka_shell.base.units import approximate_bytes, approximate_duration, counted
 from kafka_shell.output.columns import summary
 from kafka_shell.output.humanize import local_time
@@ -31,6 +33,7 @@ from kafka_shell.output.tables import Column, Page, draw_table
 from kafka_shell.output.text import Role, Text, hang, join, pad, text
 
 _SOON_DAYS = 30
+_EMPTY = text("nothing to check", "dim")
 _SHOWN = 10  # findings per control, if there are several controls
 _ROLES: dict[str, Role] = {"critical": "bad", "high": "bad", "medium": "warning", "low": "dim"}
 _TEST_ROLES: dict[str, Role] = {"passed": "good", "untested": "dim"}
@@ -114,6 +117,10 @@ def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
     )
     for cluster, reason in report.unread.items():
         yield from hang(text(f"{cluster} could not be read: ", "bad") + reason, width, 2)
+    changes = Counter(each.state for each in report.changes)
+    if changes:
+        states = ", ".join(f"{changes[state]:,} {state}" for state in CHANGED if changes[state])
+        yield text(f"since the audit before: {states}")
     if report.not_sent:
         yield from hang(text(f"not posted: {report.not_sent}", "bad"), width, 2)
     if report.suppressed:
@@ -125,6 +132,12 @@ def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
     if len(report.clusters) > 1:
         yield Text()
         yield from draw_table(_CLUSTERS, report.by_cluster, width=width)
+        yield Text()
+        clusters = len(report.clusters)
+        for each in worst(report)[:_SHOWN]:
+            severity = text(f"{each.severity} ", _ROLES[each.severity])
+            where = f" on {len(each.clusters)} of {counted(clusters, 'cluster')}: {each.title}"
+            yield from hang(severity + text(each.control, "name") + where, width, 2)
     alarms = [f for f in report.findings if f.status in ("alarm", "info")]
     yield from _grouped(alarms, report.left_out, width)
     yield from _not_evaluated([f for f in report.findings if f.status in ("skip", "error")], width)
@@ -167,7 +180,7 @@ _SUMMARY = (
     Column("FAMILY", lambda f: f.name, role="name"),
     Column("CONTROLS", lambda f: f.controls, "right"),
     *map(_severity, SEVERITIES),
-    Column("OK", lambda f: f.statuses["ok"] or None, "right", "good"),
+    Column("OK", lambda f: f.statuses["ok"] or (None if f.statuses else _EMPTY), "right", "good"),
     Column("SKIP", lambda f: f.statuses["skip"] or None, "right"),
     Column("ERROR", lambda f: f.statuses["error"] or None, "right", "bad"),
 )

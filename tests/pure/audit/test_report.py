@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from kafka_shell.audit.model import (
     LeftOut,
     Trend,
 )
-from kafka_shell.audit.report import Bar, Chart, page, write
+from kafka_shell.audit.report import Bar, Chart, page, source_url, worst, write
+from kafka_shell.base.structs import replace
 from tests.support.audit_report import FINDINGS, finding
 from tests.support.samples import drawn
 
@@ -58,10 +60,87 @@ def test_what_is_at_risk_and_the_counts_come_before_usage(made_up: str) -> None:
     judged = ControlResult("T01", "One", "high", "topics", {"alarm": 2}, "It is lost.", "KIP-1")
     found = (finding("T01", "high", "orders"),) * 1002
     text = page(AuditReport("s", 0, ("dev",), {}, (judged,), found), ())
-    assert "It is lost." in text and "Source: KIP-1." in text
+    assert "It is lost." in text and "queryString=KIP-1" in text
     assert "1,002" in text and "And 2 more" in text and text.count("<tr data-cluster") == 1000
     assert made_up.index(">Findings<") < made_up.index(">Lag<")
     assert "Score" not in text and "%</td>" not in text
+
+
+def test_a_fleet_shows_what_is_worst_where() -> None:
+    clusters = tuple(f"c{n:02}" for n in range(50))
+    found = tuple(
+        AuditFinding(control, control, severity, "alarm", cluster, "orders", "why")
+        for control, severity, count in (
+            ("T04", "high", 43),
+            ("T01", "critical", 1),
+            ("T05", "high", 44),
+        )
+        for cluster in clusters[:count]
+    )
+    report = AuditReport(
+        "s", 0, clusters, {}, (), found, left_out=(LeftOut("T04", "high", "c00", 9),)
+    )
+    assert [(each.control, each.findings, len(each.clusters)) for each in worst(report)] == [
+        ("T01", 1, 1), ("T05", 44, 44), ("T04", 52, 43),
+    ]  # fmt: skip
+    shown = " ".join(re.sub(r"<[^>]+>", "", page(report, ())).split())
+    assert (
+        "high T04 on 43 of 50 clusters T04 52 findings: c00, c01, c02, c03, c04 and 38 more"
+        in shown
+    )
+    assert "high T04 on 43 of 50 clusters: " in drawn(report)
+
+
+def test_the_gravest_findings_of_one_cluster_come_first() -> None:
+    shown = page(AuditReport("s", 0, ("dev",), {}, (), FINDINGS), ())
+    first = shown[: shown.index("<h2>")]
+    assert [id for id in ("T01", "T05", "T16", "T24") if id in first] == ["T01", "T05", "T16"]
+    assert "Worst findings" not in shown
+
+
+def test_what_is_new_or_fixed_is_shown_with_its_owner() -> None:
+    changes = (
+        FindingHistory("dev", "T01", "One", "high", "orders", "new", 0, 1, 0, 1, "payments"),
+        FindingHistory("dev", "T01", "One", "high", "web", "fixed", 0, 1, 0, 1),
+    )
+    report = AuditReport("s", 0, ("dev",), {}, (), (), changes=changes)
+    shown = page(report, ())
+    assert "1 new" in shown and "1 fixed" in shown and "payments" in shown
+    assert "returned" not in shown
+    assert "since the audit before: 1 new, 1 fixed" in drawn(report)
+
+
+def test_a_family_without_rows_has_nothing_to_check() -> None:
+    controls = (
+        ControlResult("Q01", "", "low", "quotas", {}),
+        ControlResult("T01", "", "low", "topics", {"ok": 2}),
+    )
+    report = AuditReport("s", 0, ("dev",), {}, controls, ())
+    assert page(report, ()).count("nothing to check") == 1
+    assert drawn(report).count("nothing to check") == 1
+    skipped = ControlResult("Q01", "", "low", "quotas", {"skip": 1})
+    assert "nothing to check" not in page(replace(report, controls=(skipped,)), ())
+
+
+@pytest.mark.parametrize(
+    ("source", "url"),
+    [
+        ("kafka.sh", ""),
+        ("internal guidelines", ""),
+        ("https://wiki.example.com/kafka", "https://wiki.example.com/kafka"),
+        ("javascript:alert(1)", ""),
+        ("KIP-500; KIP-578",
+         "https://cwiki.apache.org/confluence/dosearchsite.action?queryString=KIP-500"),
+        ("Apache Kafka documentation, Topic configs, min.insync.replicas",
+         "https://kafka.apache.org/documentation/#topicconfigs_min.insync.replicas"),
+        ("Apache Kafka documentation, Replication",
+         "https://kafka.apache.org/documentation/#replication"),
+        ("Apache Kafka documentation, kafka-log-dirs; KIP-112",
+         "https://kafka.apache.org/documentation/"),
+    ],
+)  # fmt: skip
+def test_the_source_of_a_control_is_a_link(source: str, url: str) -> None:
+    assert source_url(source) == url
 
 
 def test_alarms_that_are_counted_only_belong_to_their_cluster() -> None:
