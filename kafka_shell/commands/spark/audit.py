@@ -10,7 +10,6 @@ from pathlib import Path
 
 from kafka_shell.admin.acls import read
 from kafka_shell.audit import (
-    control,
     drift,
     findings,
     history,
@@ -37,7 +36,7 @@ from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, to_path
 from kafka_shell.commands import REGISTRY, function
-from kafka_shell.commands.spark.sources import collected, collection_of, wait_for_import
+from kafka_shell.commands.spark.sources import collected, collection_of, policy_of, wait_for_import
 from kafka_shell.commands.spark.spec import FAIL_ON, SAMPLED
 from kafka_shell.commands.state.compare import StateSource, compare_sources, this_cluster
 from kafka_shell.commands.state.load import is_state_file, load
@@ -176,20 +175,8 @@ def _posted(report: AuditReport, url: Secret, format: str, context: Context) -> 
 
 
 def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, ...], Policy]:
-
-    file = to_path(invocation["policy"]) if invocation["policy"] else None
-    folder = file if file is not None and file.is_dir() else None
-    known = control.controls_of(context.paths.config / "controls", *([folder] if folder else []))
+    known, declared = policy_of(invocation, context)
     words = [name for word in invocation["controls"] for name in word.split(",")]
-    declared = policy.Policy()
-    if folder is not None:
-        file = folder / policy.FILE if (folder / policy.FILE).exists() else None
-    if file is not None:
-        declared = policy.read(file, known)
-        for each in declared.expired(date.today()):
-            context.note(
-                f"the suppression of {each.control} by {each.owner} has expired: {each.reason}"
-            )
     with pointing_at(invocation.span("controls")):
         chosen = select_controls(known, words, invocation["severity"] or "")
         given = {word.strip().upper() for word in words}

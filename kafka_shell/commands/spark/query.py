@@ -12,7 +12,6 @@ from kafka_shell.audit import (
     control_tests,
     drift,
     history,
-    policy,
     query,
     run,
     trends,
@@ -39,6 +38,7 @@ from kafka_shell.commands.spark.sources import (
     collected,
     collection_of,
     engine_of,
+    policy_of,
     sampling_of,
     targets_of,
     wait_for_import,
@@ -90,8 +90,7 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
         )
     wait_for_import(context)
 
-    known = control.controls_of(context.paths.config / "controls")
-
+    known, declared = policy_of(invocation, context)
     targets = targets_of(invocation, context)
     engine = engine_of(invocation, context)
     found = collection.collect(engine, targets, TABLES, TABLES, sampling_of(invocation))
@@ -102,7 +101,7 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
                 select_controls(known, ()),
                 development_profiles(context.paths.config_file),
             )
-            report = run.audit(engine, found, controls, policy.Policy(), dev=dev)
+            report = run.audit(engine, found, controls, declared, dev=dev)
             frame = history.frame(engine, found, report.findings)
             whole = replace(found, frames={**found.frames, history.TABLE: frame})
         stored = collection.store(engine, whole, invocation["dir"])

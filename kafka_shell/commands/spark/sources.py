@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from importlib.util import find_spec
 
-from kafka_shell.audit import collection, drift, require_spark, server, tasks
+from kafka_shell.audit import collection, control, drift, policy, require_spark, server, tasks
 from kafka_shell.audit.collection import Collection
+from kafka_shell.audit.control import Control
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.jvm import SparkTarget
+from kafka_shell.audit.policy import Policy
 from kafka_shell.audit.snapshot import is_snapshot
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.tasks import PLACES, SAMPLING, Sampling, Target
 from kafka_shell.base.errors import UsageError
+from kafka_shell.base.units import to_path
 from kafka_shell.commands.spark.run import folder_of
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
@@ -154,3 +158,20 @@ def collection_of(
     else:
         named = tasks.of_profiles(text.split(","), context.environ, file)
     return collection.collect(engine, named, TABLES, names)
+
+
+def policy_of(invocation: Invocation, context: Context) -> tuple[dict[str, Control], Policy]:
+    """The controls, with those of the user and of the folder of --policy, and the policy."""
+    file = to_path(invocation["policy"]) if invocation["policy"] else None
+    folder = file if file is not None and file.is_dir() else None
+    known = control.controls_of(context.paths.config / "controls", *([folder] if folder else []))
+    if folder is not None:
+        file = folder / policy.FILE if (folder / policy.FILE).exists() else None
+    if file is None:
+        return known, Policy()
+    declared = policy.read(file, known)
+    for each in declared.expired(date.today()):
+        context.note(
+            f"the suppression of {each.control} by {each.owner} has expired: {each.reason}"
+        )
+    return known, declared

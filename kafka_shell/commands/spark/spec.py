@@ -30,6 +30,11 @@ SPARK_OPTIONS = (
     Option("--packages", kinds.TEXT, "Maven packages for Spark: group:artifact:version[,...].",
            metavar="NAMES", excludes=("--remote",)),
 )  # fmt: skip
+POLICY = Option(
+    "--policy", kinds.FILE,
+    "A TOML file with thresholds and suppressions, or a directory with policy.toml and controls"
+    " (.sql).",
+)  # fmt: skip
 SAMPLE_OPTIONS = (
     Option("--log-samples", kinds.CHOICE,
            "Positions in the logs that are sampled (default: all); latest does not read cold"
@@ -90,9 +95,7 @@ COMMANDS: tuple[Command, ...] = (
                    choices=(*FAIL_ON,)),
             Option("--output", kinds.CHOICE, "The output format.",
                    choices=(*FORMATS, "sarif")),
-            Option("--policy", kinds.FILE,
-                   "A TOML file with thresholds and suppressions, or a directory with policy.toml"
-                   " and controls (.sql)."),
+            POLICY,
             Option("--owner", kinds.TEXT, "Only findings of this team, by owners.toml beside the"
                    " policy or config.toml.", metavar="TEAM"),
             Option("--accept", kinds.TEXT, "Add the findings to the suppressions of --policy, until"
@@ -172,6 +175,7 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             SOURCE_OPTIONS[0],
             *SAMPLE_OPTIONS,
+            POLICY,
             Option("--keep", kinds.DURATION, "Delete snapshots of the directory that are older.",
                    least=1000),
             Option("--no-findings", kinds.FLAG, "Save only the tables, without running an audit."),
