@@ -150,7 +150,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="undo",
-        summary="Undo the last change made with kafka.sh, or others of the journal.",
+        summary="Undo the last change made with kafka.sh, or other changes in the journal.",
         family="shell",
         run="program.undo:undo",
         effect=Effect.CHANGE,

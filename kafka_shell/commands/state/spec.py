@@ -61,7 +61,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="diff",
-        summary="Compare a state file or a cluster with this cluster, or with each other.",
+        summary="Compare state files and clusters with each other.",
         family="state",
         run="state.changes:diff",
         apis=(29, 32, 35, 46, 48, 50, 60, 74),
