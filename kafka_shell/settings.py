@@ -318,10 +318,11 @@ def _choose_profile(
         return "", {}
     if name.value not in file.profiles:
         near = near_miss(name.value, file.profiles)
-        profiles = ", ".join(file.profiles) or "none"
+        names = ", ".join(file.profiles)
+        known = f"Use one of: {names}." if names else f"Add [profiles.{name.value}] to this file."
         raise ShellError(
             f"{name.where}: profile {name.value} does not exist in {file.path}",
-            hint=f"Did you mean {near}?" if near else f"Profiles: {profiles}",
+            hint=f"Did you mean {near}?" if near else known,
             code="no-profile",
             status=Status.WRONG,
         )

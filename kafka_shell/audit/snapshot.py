@@ -393,8 +393,8 @@ def write(
         raise
     except Exception as error:
         raise ShellError(
-            f"cannot write the snapshot to {store}: {sentence(error)}",
-            hint="The snapshot is incomplete and will not be read.",
+            f"cannot write the snapshot to {store}: {sentence(error)} (the incomplete snapshot is"
+            " ignored)",
             code="no-file",
         ) from None
     return {name: each.rows for name, each in entries.items()}

@@ -25,7 +25,7 @@ def compile_re2(expression: str, shown: str = "", *, data: bool = False) -> Any:
         why = why.decode(errors="replace") if isinstance(why, bytes) else str(why)
         raise UsageError(
             f"invalid regular expression {short(shown or expression)}: {why}",
-            hint="RE2 syntax is used: no look-around, no backreferences."
+            hint="Use RE2 syntax, without look-around and backreferences."
             if _NOT_IN_RE2.search(expression)
             else "",
             code="bad-pattern",

@@ -120,7 +120,7 @@ def parse_duration(text: str) -> int:
         raise ShellError(
             f"expected a duration such as 30s or 7d, got {shorten(text)}",
             hint=month_hint(text)
-            or "Units: ms, s, m, h, d, w. A number without a unit is in milliseconds.",
+            or "Use a unit: ms, s, m, h, d, w. A number without a unit is in milliseconds.",
             code="bad-duration",
         )
     if fraction[1] != 1:
@@ -141,7 +141,7 @@ def parse_size(text: str) -> int:
     if fraction is None:
         raise ShellError(
             f"expected a size such as 512MiB or 50MB, got {shorten(text)}",
-            hint="Units: B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (powers of 1024).",
+            hint="Use a unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB (of 1024).",
             code="bad-size",
         )
     if fraction[1] != 1:

@@ -131,7 +131,7 @@ def broker_id(word: str, span: tuple[int, int] | None) -> int:
     if not word.isdecimal() or int(word) >= 1 << 31:
         raise UsageError(
             f"'{word}' is not a broker ID",
-            hint="A broker ID is a number, such as 4.",
+            hint="Use a number, such as 4.",
             span=span,
         )
     return int(word)

@@ -318,7 +318,7 @@ def _read_interval(text: str) -> int:
     try:
         return units.parse_duration(text if text[-1:].isalpha() else f"{text}s")
     except ShellError as error:
-        error.hint = "Units: ms, s, m, h, d, w. A number without a unit is in seconds."
+        error.hint = "Use a unit: ms, s, m, h, d, w. A number without a unit is in seconds."
         raise
 
 

@@ -276,7 +276,7 @@ def _confirmed_by_name(what: str, context: Context, yes: str | bool | None) -> b
     if answer != name:
         raise ShellError(
             f"{answer!r} does not match the cluster name {name}: nothing was changed",
-            hint=f"The guard of this profile requires the cluster name: {name}",
+            hint=f"Type the cluster name, as the guard of this profile requires: {name}",
             code="declined",
         )
     return asked

@@ -306,7 +306,7 @@ def malformed(who: str, api: str, why: object, status: Status = Status.FAILED) -
     reason = _describe(why) if isinstance(why, Exception) else why
     return ShellError(
         f"{who} sent a malformed response to {api}: {reason}",
-        hint="A proxy or a bug of the broker may have corrupted it.",
+        hint="Check the proxies between this machine and the broker, and the broker's log.",
         code="malformed-answer",
         status=status,
     )

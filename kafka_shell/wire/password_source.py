@@ -69,7 +69,7 @@ class PasswordSource(Struct, frozen=True):
         detail = f": {masked(message, '***')}" if message else ""
         return ShellError(
             f"{self.where}: password-command {how}{detail}",
-            hint="The command must print the password on the first line of standard output.",
+            hint="Use a command that prints the password on the first line of standard output.",
             code="password-command",
             status=Status.UNREACHABLE,
         )

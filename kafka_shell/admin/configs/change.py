@@ -489,8 +489,8 @@ def _controller(cluster: Cluster) -> Address:
         if replica.id == described.leader and replica.endpoints:
             return Address(replica.endpoints[0].host, replica.endpoints[0].port)
     raise ShellError(
-        "the address of the active controller is unknown",
-        hint="Requires Kafka 3.9 or later, and a metadata quorum with a leader.",
+        "the address of the active controller is unknown (it requires Kafka 3.9, and a metadata"
+        " quorum with a leader)",
         code="no-controller",
         see=Resource("voter"),
     )

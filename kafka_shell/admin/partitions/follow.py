@@ -11,7 +11,6 @@ from kafka_shell.admin.partitions.log_dir_moves import follow as follow_dirs
 from kafka_shell.admin.partitions.model import Dirs, Move, MoveStatus, Reassignment, TopicPartition
 from kafka_shell.admin.partitions.progress import (
     CONFIRM_S,
-    NOT_MOVING,
     assignment_of,
     settled_rows,
     spell,
@@ -88,10 +87,12 @@ class Follow(Struct, frozen=True):
             state = "no longer exists"
             if row.replicas:
                 replicas, target = spell(row.replicas), spell(row.wanted or ())
-                state = f"has replicas {replicas} instead of {target}, and is {NOT_MOVING}"
+                state = (
+                    f"has replicas {replicas} instead of {target}: another client cancelled or"
+                    " changed its reassignment"
+                )
             raise UnexpectedEnd(
                 f"partition {row.topic}:{row.partition} {state}{more}",
-                hint="The reassignment was cancelled or changed by another client.",
                 code="reassignment-failed",
             )
 

@@ -96,7 +96,7 @@ def _numbered(topic: Topic, number: int) -> Partition | Failure:
     return next((each for each in partitions if each.partition == number), None) or failure(
         UNKNOWN_TOPIC_OR_PARTITION,
         text=f"topic {topic.name} has no partition {number}",
-        hint="It has only partition 0." if last == 0 else f"Its partitions are 0 to {last}.",
+        hint="Use partition 0." if last == 0 else f"Use partitions 0 to {last}.",
     )
 
 

@@ -154,7 +154,7 @@ def _codes(response: Any) -> dict[tuple[int, TopicPartition], int]:
 def _abort_failure(each: HangingTransaction, code: int | Failure | None) -> Failure | None:
     about = f"the transaction of {each.resource.name}"
     if code in _NOT_LEADER:
-        return failure(code, about=about, hint="The leader has changed. Run the command again.")
+        return failure(code, about=about, hint="Run the command again, as the leader has changed.")
     return row_failure(code, about, requires="ALTER or CLUSTER_ACTION on the cluster")
 
 
@@ -230,7 +230,7 @@ def find_open(
     return Failure(
         "no-open-transaction",
         f"no open transaction of partition {each} starts at offset {start_offset}",
-        hint=f"Open transactions start at {starts}." if starts else "No transaction is open there.",
+        hint=f"Use the start of an open transaction: {starts}." if starts else "",
     )
 
 

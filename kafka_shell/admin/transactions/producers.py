@@ -69,7 +69,7 @@ def _no_replica(each: TopicPartition, replicas: Sequence[int], broker: int) -> F
     return Failure(
         "no-replica",
         f"broker {broker} has no replica of partition {each}",
-        hint=f"It has replicas on {have}.",
+        hint=f"Use one of its brokers: {have}.",
     )
 
 

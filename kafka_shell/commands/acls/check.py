@@ -42,7 +42,7 @@ def check_acl(invocation: Invocation, context: Context) -> AccessCheck:
         if characters := invalid_characters(name.replace(",", "")):
             raise UsageError(
                 f"'{name}' is not a topic name: names never contain {characters}",
-                hint="Patterns are not expanded here: name one topic, or several with commas.",
+                hint="Name one topic, or several with commas; patterns are not expanded.",
                 code="bad-value",
                 span=invocation.span("topic", index),
             )
@@ -89,7 +89,7 @@ def _client_host(invocation: Invocation) -> str | None:
     if host is not None and address is None:
         raise UsageError(
             f"--host must be the IP address of a client, got '{host}'",
-            hint="Host names and ranges never match: brokers compare addresses as text.",
+            hint="Use the address that brokers see; ACLs with host names or ranges never match.",
             code="bad-value",
             span=invocation.span("host"),
         )

@@ -85,7 +85,7 @@ def _resources(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]
     if name == "" and kind is not ResourceType.BROKER:
         raise UsageError(
             f"--entity-type {entity} has no default entity",
-            hint="Only brokers, users, clients and ips have a default entity.",
+            hint="Use --entity-name; only brokers, users, clients and ips have a default entity.",
             span=invocation.span("entity-default") or invocation.span("entity-name"),
         )
     if name is not None:

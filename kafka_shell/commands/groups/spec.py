@@ -41,7 +41,7 @@ PARTITIONS = CandidateSource(
 def _read_age(text: str) -> int:
     """Milliseconds; the unit is required, as Kafka's tool requires PT...: it may be seconds."""
     if INTEGER.fullmatch(text):
-        raise ShellError("no unit", hint="Units: ms, s, m, h, d, w.")
+        raise ShellError("no unit", hint="Use a unit: ms, s, m, h, d, w.")
     return parse_duration(text)
 
 

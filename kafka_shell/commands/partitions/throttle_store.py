@@ -49,8 +49,8 @@ class ThrottleFile(ThrottleRecord):
     def _unreadable(self, why: str) -> ShellError:
         return ShellError(
             f"cannot read {self._path}: {why}",
-            hint="It lists the throttles to remove after reassignments, and the rates to restore."
-            " Repair the file or move it away.",
+            hint="Repair the file or move it away. It lists the throttles to remove after"
+            " reassignments, and the rates to restore.",
             code="no-file",
         )
 

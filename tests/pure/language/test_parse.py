@@ -148,7 +148,7 @@ def test_help_complains_of_nothing(text: str) -> None:
         ("create-topic t --partitions ''", "''", "an integer, got ''", ""),
         ("list-topics --output jsn", "jsn", "must be one of table, json, yaml, csv, got 'jsn'",
          "Did you mean json?"),
-        ("list-topics --deadline 3x", "3x", "--deadline must be a duration", "Units"),
+        ("list-topics --deadline 3x", "3x", "--deadline must be a duration", "Use a unit"),
         ("list-topics --timeout 3s", "--timeout", "unknown option '--timeout'", "Use --deadline"),
         ("reset-offsets g --to 1 --throttle 1x", "1x", "--throttle must be a rate", "KiB"),
         ("reset-offsets g --shift 1", "reset-offsets", "reset-offsets requires --to", ""),

@@ -61,4 +61,4 @@ def test_what_is_not_there(cluster: Cluster, timed: TopicPartition) -> None:
     assert found.failures[nowhere].name == "UNKNOWN_TOPIC_OR_PARTITION"
     why = found.failures[beyond]
     assert why.message == f"topic {timed.topic} has no partition 2"
-    assert why.hint == "Its partitions are 0 to 1."
+    assert why.hint == "Use partitions 0 to 1."

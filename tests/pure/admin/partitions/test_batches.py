@@ -217,12 +217,12 @@ WAITING = "waiting for broker 5, which is down (1 partition)"
          " replicas 1,2,3: another client has moved it", [0]),
         ("15 gone 2", "partition t:2 was not moved: partition t:2 does not exist", [0, 1]),
         ("15 retarget 2", "paused at batch 3 of 3: partition t:2 has replicas 1,2,3 instead of"
-         " 1,2,5, and is not being reassigned", [0, 1, 2]),
+         " 1,2,5: another client cancelled or changed its reassignment", [0, 1, 2]),
         ("15 same 2", "", [0, 1, 2, 2]),
-        ("5 cancel 0", "paused at batch 1 of 3: partition t:0 has replicas 4,1,2 instead of 1,2,5,"
-         " and is not being reassigned", [0]),
+        ("5 cancel 0", "paused at batch 1 of 3: partition t:0 has replicas 4,1,2 instead of 1,2,5:"
+         " another client cancelled or changed its reassignment", [0]),
         ("5 retarget 0", "paused at batch 1 of 3: partition t:0 has replicas 1,2,3 instead of"
-         " 1,2,5, and is not being reassigned", [0, 0]),
+         " 1,2,5: another client cancelled or changed its reassignment", [0, 0]),
         ("5 delete", "paused at batch 1 of 3: partition t:0 no longer exists", [0]),
         # Ctrl-C
         ("5 interrupt", "interrupted in batch 1 of 3, which continues with its throttle; no"

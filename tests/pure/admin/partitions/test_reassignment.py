@@ -228,7 +228,11 @@ def test_a_broker_with_old_metadata_is_no_cancelled_move(
 @pytest.mark.parametrize(
     ("ends", "why"),
     [
-        ("cancelled", "partition t:0 has replicas 2,1 instead of 2,3, and is not being reassigned"),
+        (
+            "cancelled",
+            "partition t:0 has replicas 2,1 instead of 2,3: another client cancelled or"
+            " changed its reassignment",
+        ),
         ("deleted", "partition t:0 no longer exists"),
         ("complete", ""),
     ],
