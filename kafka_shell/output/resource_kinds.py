@@ -117,6 +117,7 @@ _KINDS = (
     ResourceKind("token", "delegation token", "describe-tokens", title="delegation token"),
     ResourceKind("token for", "delegation token", "describe-tokens", title="delegation token for"),
     ResourceKind("cluster", "", "health"),
+    ResourceKind("subject"),
     ResourceKind("feature", "", "describe-features", touches="features brokers"),
     ResourceKind("voter", "", "describe-quorum", touches="brokers"),
     ResourceKind("transaction", "", "list-transactions"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -14,14 +15,16 @@ from kafka_shell.wire.via import ViaError, connect
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector, Request
 
+_ERROR_BYTES = 1 << 12
+
 
 class HttpFailure(Exception):
     """A request that failed. `status` is that of the response, 0 if there was none. `str` is the
-    reason, with text of the server in quotes."""
+    reason, with text of the server in quotes. `body` is the beginning of the response."""
 
-    def __init__(self, reason: str, status: int = 0) -> None:
+    def __init__(self, reason: str, status: int = 0, body: bytes = b"") -> None:
         super().__init__(reason)
-        self.status = status
+        self.status, self.body = status, body
 
 
 def opener(context: ssl.SSLContext | None = None, via: Via | None = None) -> OpenerDirector:
@@ -89,7 +92,7 @@ def fetch(client: OpenerDirector, request: Request, timeout: float, largest: int
     found = done[0] if done else _timed_out(timeout)
     if isinstance(found, HttpFailure):
         proxy = f" through the proxy {request.host}" if request.host != server else ""
-        raise HttpFailure(f"{found}{proxy}", found.status)
+        raise HttpFailure(f"{found}{proxy}", found.status, found.body)
     return found
 
 
@@ -97,12 +100,14 @@ def _read(client: OpenerDirector, request: Request, timeout: float, largest: int
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError
 
+    body: bytes = b""
     try:
         with client.open(request, timeout=timeout) as response:
-            body: bytes = response.read(largest + 1)
+            body = response.read(largest + 1)
     except HTTPError as error:
-        error.close()
-        raise HttpFailure(f"HTTP {error.code}", error.code) from None
+        with error, suppress(OSError, HTTPException, ValueError):
+            body = error.read(_ERROR_BYTES)
+        raise HttpFailure(f"HTTP {error.code}", error.code, body) from None
     except (URLError, OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", error)
         if isinstance(reason, TimeoutError):

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.records.codecs import compress, crc32c
 from kafka_shell.admin.records.model import NewRecord, Record
-from kafka_shell.wire import frames
+from kafka_shell.admin.records.numbers import zigzag
 
 _MAGIC = 2
 # Before the checksum: base offset, length of the rest, leader epoch, magic, CRC-32C.
@@ -36,17 +36,12 @@ class ProducerId(Struct, frozen=True):
 NO_PRODUCER = ProducerId(-1, -1)
 
 
-def _varint(value: int) -> bytes:
-    """A signed integer in zigzag encoding."""
-    return frames.varint(value << 1 if value >= 0 else (-value << 1) - 1)
-
-
-_VARINTS = [_varint(value) for value in range(_SMALL)]
+_VARINTS = [zigzag(value) for value in range(_SMALL)]
 
 
 def varint(value: int) -> bytes:
     """A signed integer in zigzag encoding, as in the fields of a record."""
-    return _VARINTS[value] if 0 <= value < _SMALL else _varint(value)
+    return _VARINTS[value] if 0 <= value < _SMALL else zigzag(value)
 
 
 def next_sequence(sequence: int, records: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kafka_shell.wire.frames import varint as unsigned_bytes
+
 _MAX_VARINT = 10  # bytes
 _64_BITS = (1 << 64) - 1
 
@@ -30,3 +32,8 @@ def unsigned_varint(data: bytes, at: int) -> tuple[int, int]:
             return value & _64_BITS, end + 1
         shift += 7
     raise ValueError(f"an integer has more than {_MAX_VARINT} bytes")
+
+
+def zigzag(number: int) -> bytes:
+    """A signed integer of 64 bits as a varint."""
+    return unsigned_bytes(number << 1 if number >= 0 else (-number << 1) - 1)

@@ -30,7 +30,7 @@ _PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "st
 _EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _MOST_SCALE = 1000  # a decimal with a larger one, or of more bytes, is bytes
 _LEAST = {"null": 0, "float": 4, "double": 8}  # the bytes of a value; of others one
-_OURS = "kafka.sh "  # before our logical types: those of fastavro round, and raise out of range
+OURS = "kafka.sh "  # before our logical types: those of fastavro round, and raise out of range
 
 
 def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]:
@@ -39,15 +39,8 @@ def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]
     Values are plain JSON: a union is the value itself. Bytes are base64, decimals strings, and
     dates and times ISO 8601; outside the years 1 to 9999, they are their number.
     """
-    types = _Types()
-    try:
-        for each in imports:
-            types.size(types.layout(json.loads(each.schema)))
-        layout = types.layout(json.loads(schema))
-        memory, _ = types.size(layout)
-        Budget().spend(memory)
-    except Exception as error:  # the schema can be any JSON
-        raise SchemaError(f"it cannot be parsed: {reason(error)}") from None
+    types, layout = parse_avro(schema, imports)
+    memory, _ = types.size(layout)
     if layout == types.layout("bytes"):
         return lambda raw: b64encode(raw).decode()  # written without their length
 
@@ -72,6 +65,20 @@ def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]
         return found
 
     return read
+
+
+def parse_avro(schema: str, imports: list[Imported]) -> tuple[Types, Any]:
+    """The types of a schema, and the layout of its messages. Raises SchemaError."""
+    types = Types()
+    try:
+        for each in imports:
+            types.size(types.layout(json.loads(each.schema)))
+        layout = types.layout(json.loads(schema))
+        memory, _ = types.size(layout)
+        Budget().spend(memory)
+    except Exception as error:  # the schema can be any JSON
+        raise SchemaError(f"it cannot be parsed: {reason(error)}") from None
+    return types, layout
 
 
 class _Counted(BytesIO):
@@ -102,7 +109,7 @@ class _Decoder(_read_py.BinaryDecoder):  # type: ignore[misc]
     read_int = read_long
 
 
-class _Types:
+class Types:
     """The types of schemas as fastavro reads them after its own parser, which is stricter than
     Java's: without all that the encoding does not depend on, such as defaults and aliases.
 
@@ -224,7 +231,7 @@ def _convert(layout: dict[str, Any], schema: Any) -> Any:
         logical = ""
     if f"{kind}-{logical}" in _READERS:
         layout |= {
-            "logicalType": f"{_OURS}{logical}",
+            "logicalType": f"{OURS}{logical}",
             "scale": scale if logical == "decimal" else 0,
         }
     return layout
@@ -255,7 +262,7 @@ def _or_number(text: Callable[[int], str]) -> Callable[..., str | int]:
 
 
 def _date(days: int) -> str:
-    return date.fromordinal(days + _FIRST_DAY).isoformat()
+    return date.fromordinal(days + FIRST_DAY).isoformat()
 
 
 def _time(micros: int) -> str:
@@ -270,7 +277,7 @@ def _moment(micros: int, zone: tzinfo | None) -> str:
     return moment.isoformat(timespec=precision).replace("+00:00", "Z")
 
 
-_FIRST_DAY = date(1970, 1, 1).toordinal()
+FIRST_DAY = date(1970, 1, 1).toordinal()
 _READERS: dict[str, Callable[..., Any]] = {
     "bytes-": _base64,
     "fixed-": _base64,
@@ -286,4 +293,4 @@ _READERS: dict[str, Callable[..., Any]] = {
     "long-local-timestamp-millis": _or_number(lambda millis: _moment(millis * 1000, None)),
     "long-local-timestamp-micros": _or_number(lambda micros: _moment(micros, None)),
 }
-LOGICAL_READERS.update({each.replace("-", f"-{_OURS}", 1): _READERS[each] for each in _READERS})
+LOGICAL_READERS.update({each.replace("-", f"-{OURS}", 1): _READERS[each] for each in _READERS})

@@ -1,11 +1,11 @@
-"""Schemas of the REST API of a schema registry: /schemas/ids/ID, /schemas/guids/GUID and
-/subjects/S/versions/V."""
+"""The REST API of a schema registry: /schemas/ids/ID, /schemas/guids/GUID, /subjects/S,
+/subjects/S/versions/V and /compatibility/subjects/S/versions/V."""
 
 from __future__ import annotations
 
 import time
 from base64 import b64encode
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -13,12 +13,15 @@ from msgspec import Struct
 
 from kafka_shell.admin.schemas.budget import MissingSchema, SchemaError
 from kafka_shell.admin.schemas.settings import RegistrySettings
+from kafka_shell.base.text import quoted
 from kafka_shell.wire import http
 
+T = TypeVar("T")
 _TIMEOUT_S = 3.0
 _DOWN_S = 30.0  # how long a registry that does not respond is not asked again
 _MOST_BYTES = 8 << 20
 _ACCEPT = "application/vnd.schemaregistry.v1+json, application/json"
+_INVALID = (409, 422)  # an incompatible schema, and one that cannot be parsed
 _MISSING, _UNAUTHORIZED, _SERVER_ERROR = 404, 401, 500
 _DEEPEST, _MOST_REFERENCES = 20, 1_000  # references of references, and all of a schema
 
@@ -37,6 +40,26 @@ class Schema(Struct, frozen=True, rename="camel"):
     schema: str
     schema_type: str = "AVRO"
     references: tuple[Reference, ...] = ()
+
+
+class Registered(Schema, frozen=True):
+    """A version of a subject."""
+
+    id: int = 0
+    version: int = 0
+
+
+class _Number(Struct, frozen=True):
+    id: int
+
+
+class _Verdict(Struct, frozen=True):
+    is_compatible: bool
+    messages: tuple[str, ...] = ()
+
+
+class _Problem(Struct, frozen=True):
+    message: str = ""
 
 
 class Imported(Struct, frozen=True):
@@ -62,6 +85,31 @@ class Client(Struct):
             raise MissingSchema(f"schema {schema_id} is not in the registry") from None
         except SchemaError as error:
             raise SchemaError(f"schema {schema_id} cannot be read: {error}") from None
+
+    def latest(self, subject: str) -> Registered | None:
+        """The newest version of a subject; None without one. Raises SchemaError."""
+        try:
+            return self._decoded(f"{_path(subject)}/versions/latest", Registered)
+        except MissingSchema:
+            return None
+
+    def lookup(self, subject: str, schema: Schema) -> Registered | None:
+        """The version of a subject that is this schema; None without one. Raises SchemaError."""
+        try:
+            return self._decoded(f"{_path(subject)}?normalize=true", Registered, schema)
+        except MissingSchema:
+            return None
+
+    def check(self, subject: str, schema: Schema) -> str | None:
+        """Why a schema is not compatible with the newest version of a subject, as its compatibility
+        level requires; None if it is. Raises SchemaError."""
+        path = f"/compatibility{_path(subject)}/versions/latest?verbose=true"
+        verdict = self._decoded(path, _Verdict, schema)
+        return None if verdict.is_compatible else "; ".join(verdict.messages) or "no reason given"
+
+    def register(self, subject: str, schema: Schema) -> int:
+        """Register a schema and return its ID. Raises SchemaError."""
+        return self._decoded(f"{_path(subject)}/versions?normalize=true", _Number, schema).id
 
     def imports(self, schema: Schema) -> list[Imported]:
         """The schemas that it references, each after those that it references itself."""
@@ -89,22 +137,23 @@ class Client(Struct):
 
     def _referenced(self, reference: Reference) -> Schema:
         subject, version = reference.subject, reference.version
-        path = f"/subjects/{quote(subject, safe='')}/versions/{version}"
-        path += "?deleted=true"  # by_id also returns deleted schemas
-        try:
-            return self._schema(path)
+        try:  # by_id also returns deleted schemas
+            return self._schema(f"{_path(subject)}/versions/{version}?deleted=true")
         except MissingSchema:
             about = f"version {version} of subject {subject}"
             raise SchemaError(f"it references {about}, which is not in the registry") from None
 
     def _schema(self, path: str) -> Schema:
-        body = self._get(path)
-        try:
-            return msgspec.json.decode(body, type=Schema)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise SchemaError("the response is not a schema") from None
+        return self._decoded(path, Schema)
 
-    def _get(self, path: str) -> bytes:
+    def _decoded(self, path: str, kind: type[T], sent: Schema | None = None) -> T:
+        body = self._get(path, None if sent is None else msgspec.json.encode(sent))
+        try:
+            return msgspec.json.decode(body, type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise SchemaError("the response is not that of a schema registry") from None
+
+    def _get(self, path: str, sent: bytes | None = None) -> bytes:
         """The response of the first URL that responds. Raises SchemaError."""
         until, why = self._down
         if time.monotonic() < until:
@@ -112,7 +161,7 @@ class Client(Struct):
         refused = False
         for url in self.settings.urls:
             try:
-                return self._fetch(url + path)
+                return self._fetch(url + path, sent)
             except http.HttpFailure as failure:
                 if failure.status == _MISSING:
                     raise MissingSchema from None
@@ -121,15 +170,20 @@ class Client(Struct):
                     why = f"{url} does not accept the credentials (HTTP 401)"
                     break
                 refused |= 0 < failure.status < _SERVER_ERROR
+                if sent is not None and failure.status in _INVALID:
+                    why = f"the registry rejects it: {_said(failure)}"
+                    break
         if not refused:  # else it may return other schemas
             self._down = time.monotonic() + _DOWN_S, why
         raise SchemaError(why)
 
-    def _fetch(self, url: str) -> bytes:
+    def _fetch(self, url: str, sent: bytes | None) -> bytes:
         from urllib.request import Request
 
         settings = self.settings
-        request = Request(url, headers={"Accept": _ACCEPT})
+        request = Request(url, sent, {"Accept": _ACCEPT})
+        if sent is not None:
+            request.add_header("Content-Type", _ACCEPT.partition(",")[0])
         if settings.token is not None:
             request.add_header("Authorization", f"Bearer {settings.token.reveal()}")
         elif settings.user:
@@ -147,3 +201,16 @@ class Client(Struct):
                 make_context(self.settings.tls) if https else None, self.settings.via
             )
         return self._opener
+
+
+def _path(subject: str) -> str:
+    return f"/subjects/{quote(subject, safe='')}"
+
+
+def _said(failure: http.HttpFailure) -> str:
+    """The message of the registry, or else the status."""
+    try:
+        said = msgspec.json.decode(failure.body, type=_Problem).message
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        said = ""
+    return quoted(said) if said else str(failure)

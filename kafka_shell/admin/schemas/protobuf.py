@@ -6,7 +6,7 @@ import re
 import subprocess
 import tempfile
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.metadata import distribution
 from pathlib import Path, PurePosixPath
@@ -21,8 +21,15 @@ from google.protobuf.descriptor import (
 )
 from google.protobuf.message import DecodeError
 
-from kafka_shell.admin.records.numbers import unsigned_varint, varint
-from kafka_shell.admin.schemas.budget import MOST_MEMORY, STRUCTURE, VALUE, Budget, SchemaError
+from kafka_shell.admin.records.numbers import unsigned_varint, varint, zigzag
+from kafka_shell.admin.schemas.budget import (
+    MOST_MEMORY,
+    STRUCTURE,
+    VALUE,
+    Budget,
+    SchemaError,
+    read_json,
+)
 from kafka_shell.admin.schemas.client import Imported
 from kafka_shell.base.processes import run_module
 
@@ -31,6 +38,7 @@ _COMPILE_S = 20.0
 _MOST_INDEXES = 64
 _LEAST_FIELD = 10  # bytes of a descriptor
 _VARINT, _FIXED64, _BYTES, _GROUP, _GROUP_END, _FIXED32 = range(6)  # wire types
+_PARSE_ERROR = re.compile(r'no field named "[^"]*"|Failed to parse \w+ field')
 _NAME = re.compile(rb"[\w.]+")  # of a field or of a value of an enum, in descriptors
 _BUILT_IN = Path(__file__).with_name("built_in")  # in every registry, like google/type/*.proto
 
@@ -38,10 +46,46 @@ _BUILT_IN = Path(__file__).with_name("built_in")  # in every registry, like goog
 def compile_protobuf(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]:
     """The reader of messages of a schema, as Protobuf's JSON with the field names of the schema.
     Raises SchemaError."""
-    try:
-        return reader(_compiled(schema, imports))
-    except (OSError, ValueError) as error:  # the name of an import is not one of a file
-        raise SchemaError(f"it cannot be compiled: {error}") from None
+    return reader(_compiled(schema, imports))
+
+
+def protobuf_writer(
+    schema: str, imports: list[Imported], name: str = ""
+) -> Callable[[bytes], bytes]:
+    """The function that encodes Protobuf's JSON as a message of this name, by default of the first
+    type, after its message indexes. Raises SchemaError."""
+    main = _loaded(_compiled(schema, imports))
+    kind, indexes = _named(main, name)
+    head = b"\0" if indexes == [0] else b"".join(map(zigzag, (len(indexes), *indexes)))
+
+    def write(raw: bytes) -> bytes:
+        message = message_factory.GetMessageClass(kind)()
+        try:
+            json_format.ParseDict(read_json(raw), message, descriptor_pool=main.pool)
+        except json_format.ParseError as error:  # without the value, which may be a secret
+            known = _PARSE_ERROR.search(str(error))
+            raise SchemaError(known[0] if known else f"it is not a {kind.full_name}") from None
+        except (AttributeError, TypeError):
+            raise SchemaError(f"it is not a {kind.full_name}") from None
+        return head + bytes(message.SerializeToString(deterministic=True))
+
+    return write
+
+
+def _named(file: FileDescriptor, name: str) -> tuple[Descriptor, list[int]]:
+    """The message type of a name, with or without the package, and its path of indexes."""
+    found = dict(_types(list(file.message_types_by_name.values()), []))
+    known = {kind.full_name.removeprefix(f"{file.package}."): kind for kind in found}
+    kind = known.get(name.removeprefix(f"{file.package}.")) if name else next(iter(found), None)
+    if kind is None:
+        raise SchemaError(f"it has no message {name}" if name else "it has no messages")
+    return kind, found[kind]
+
+
+def _types(kinds: list[Descriptor], path: list[int]) -> Iterator[tuple[Descriptor, list[int]]]:
+    for index, kind in enumerate(kinds):
+        yield kind, [*path, index]
+        yield from _types(_nested(kind), [*path, index])
 
 
 def reader(descriptors: bytes) -> Callable[[bytes], Any]:
@@ -132,7 +176,15 @@ def _message_memory(kind: Descriptor, value: int) -> int:
 
 
 def _compiled(schema: str, imports: list[Imported]) -> bytes:
-    """The FileDescriptorSet of a schema with all that it imports, its own file last."""
+    """The FileDescriptorSet of a schema with all that it imports, its own file last. Raises
+    SchemaError."""
+    try:
+        return _by_protoc(schema, imports)
+    except (OSError, ValueError) as error:  # the name of an import is not one of a file
+        raise SchemaError(f"it cannot be compiled: {error}") from None
+
+
+def _by_protoc(schema: str, imports: list[Imported]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="kafka-sh-") as name:
         folder = Path(name)
         main = f"{folder.name}/schema.proto"  # which no import is called
@@ -217,6 +269,11 @@ def _message_indexes(raw: bytes) -> tuple[list[int], int]:
     return indexes, at
 
 
+def _nested(kind: Descriptor) -> list[Descriptor]:
+    """The message types in another one that its text has."""
+    return [each for each in kind.nested_types if not each.GetOptions().map_entry]
+
+
 def _message_type(file: FileDescriptor, indexes: list[int]) -> Descriptor:
     """The message type at the path of indexes, which count the messages of the schema's text."""
     types = list(file.message_types_by_name.values())
@@ -225,6 +282,6 @@ def _message_type(file: FileDescriptor, indexes: list[int]) -> Descriptor:
         if not 0 <= index < len(types):
             raise SchemaError("it has a type that the schema does not have")
         found = types[index]
-        types = [each for each in found.nested_types if not each.GetOptions().map_entry]
+        types = _nested(found)
     assert found is not None
     return found

@@ -29,7 +29,8 @@ Compile = Callable[[str, list["Imported"]], Read]
 
 AVRO, PROTOBUF, JSON_SCHEMA = "avro", "protobuf", "json-schema"
 SCHEMA_FORMATS = (AVRO, PROTOBUF, JSON_SCHEMA)
-_TYPES = {"AVRO": AVRO, "PROTOBUF": PROTOBUF, "JSON": JSON_SCHEMA}
+TYPES = {"AVRO": AVRO, "PROTOBUF": PROTOBUF, "JSON": JSON_SCHEMA}
+"""The formats by their names in a registry."""
 _HEAD, _GUID_HEAD = 5, 17  # bytes
 _RETRY_S = 30.0  # how long a failure is remembered
 _MOST_MISSING = 100  # with more, these are probably not IDs but bytes of another format
@@ -87,7 +88,7 @@ class SchemaRegistry:
             raise
         except SchemaError as error:
             raise UnavailableSchema(str(error)) from None
-        kind = _TYPES.get(schema.schema_type, schema.schema_type)
+        kind = TYPES.get(schema.schema_type, schema.schema_type)
         try:
             return kind, _compiler(kind)(schema.schema, self._client.imports(schema))
         except Exception as error:
@@ -97,12 +98,18 @@ class SchemaRegistry:
 def registry_of(properties: Mapping[str, Property]) -> SchemaRegistry | None:
     """The registry of client properties, or None without schema.registry.url. Raises ShellError
     with file and line. Sends nothing yet."""
+    client = client_of(properties)
+    return None if client is None else SchemaRegistry(client)
+
+
+def client_of(properties: Mapping[str, Property]) -> Client | None:
+    """The requests to the registry of client properties, as `registry_of`."""
     settings = registry_settings(properties)
     if settings is None:
         return None
     from kafka_shell.admin.schemas.client import Client
 
-    return SchemaRegistry(Client(settings))
+    return Client(settings)
 
 
 def split_message(raw: bytes, header: bytes = b"") -> tuple[SchemaId, bytes] | None:

@@ -215,30 +215,39 @@ _read_row = msgspec.json.Decoder(_Input).decode
 _read_text = msgspec.json.Decoder(str).decode
 
 
-def parse_row(text: str) -> NewRecord:
-    """The record of a row. Raises ShellError (code bad-row) with what is invalid."""
+Encode = Callable[[bytes], bytes | None]
+"""The bytes of a key or value that is not null, from its JSON. Raises ShellError."""
+
+
+def parse_row(
+    text: str, encode_key: Encode | None = None, encode_value: Encode | None = None
+) -> NewRecord:
+    """The record of a row. Raises ShellError (code bad-row) with what is invalid. A key or value
+    that is encoded does not use its exact bytes."""
     try:
         row = _read_row(text.encode())
     except (*JSON_ERRORS, UnicodeEncodeError) as error:
         raise _bad(f"not a row of a record: {_reason(error)}") from None
     value: Raw | None = None if row.value is UNSET else row.value
-    if value is None and row.value_base64 is None:
+    if value is None and (row.value_base64 is None or encode_value):
         raise _bad("the row has no value", 'Write "value":null for a tombstone.')
     return NewRecord(
-        key=_bytes("key", row.key, row.key_base64),
-        value=_bytes("value", value, row.value_base64),
+        key=_bytes("key", row.key, row.key_base64, encode_key),
+        value=_bytes("value", value, row.value_base64, encode_value),
         headers=tuple(map(_header, row.headers or ())),
         partition=row.partition,
         timestamp=_milliseconds(row.timestamp),
     )
 
 
-def _bytes(name: str, field: Raw | None, exact: str | None) -> bytes | None:
-    if exact is not None:
+def _bytes(name: str, field: Raw | None, exact: str | None, encode: Encode | None) -> bytes | None:
+    if exact is not None and encode is None:
         return _from_base64(f"{name}_base64", exact)
     raw = bytes(field or b"null")
     if raw == b"null":
         return None
+    if encode is not None:
+        return encode(raw)
     try:
         return _read_text(raw).encode() if raw[:1] == b'"' else msgspec.json.format(raw, indent=-1)
     except JSON_ERRORS as error:

@@ -20,9 +20,9 @@ OFFSETS_BY_NAME = {
 LATEST = "latest"
 _PARTITIONS = "Partitions: orders:0,3-5  orders  svc-*"
 
+SCHEMA_FORMATS = ("avro", "protobuf", "json-schema")
 FORMATS = (
-    "auto", "json", "string", "hex", "base64", "int32", "int64", "double",
-    "avro", "protobuf", "json-schema",
+    "auto", "json", "string", "hex", "base64", "int32", "int64", "double", *SCHEMA_FORMATS,
 )  # fmt: skip
 MAX_BATCH_SIZE = Option(
     "--max-batch-size", kinds.SIZE, "Skip record batches larger than this after"
@@ -236,6 +236,18 @@ COMMANDS: tuple[Command, ...] = (
                    requires=("--from-file",)),
             Option("--compression-type", kinds.CHOICE, "Codec of the batches (default: none).",
                    choices=CODECS),
+            Option("--value-format", kinds.CHOICE,
+                   "Encode values, which are JSON, with a schema of the schema registry.",
+                   choices=SCHEMA_FORMATS, metavar="FORMAT"),
+            Option("--schema", kinds.TEXT, "Their schema: a subject (default: TOPIC-value), an ID,"
+                   " or a file (.avsc, .proto, .json), which is registered after confirmation if it is new.",
+                   requires=("--value-format",), metavar="SCHEMA"),
+            Option("--message-type", kinds.TEXT, "The message of a Protobuf schema (default: the"
+                   " first).", requires=("--value-format",), metavar="NAME"),
+            Option("--key-format", kinds.CHOICE, "Encode keys in the same way.",
+                   choices=SCHEMA_FORMATS, metavar="FORMAT"),
+            Option("--key-schema", kinds.TEXT, "The schema of the keys (default: the subject"
+                   " TOPIC-key).", requires=("--key-format",), metavar="SCHEMA"),
         ),
         exactly_one=(("value", "tombstone", "from-file"),),
         shorts=(Short("produce", "write-record"),),

@@ -12,13 +12,15 @@ from kafka_shell.admin.records.copy import CopyRequest, Progress, plan_continue,
 from kafka_shell.admin.records.model import Header, NewRecord
 from kafka_shell.admin.records.produce import plan_write
 from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position
+from kafka_shell.admin.schemas.write import Framed
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
-from kafka_shell.base.plans import Advice, Plan, Secret
+from kafka_shell.base.plans import Advice, Order, Plan, Secret
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import format_time
 from kafka_shell.commands.program.journal import entries
 from kafka_shell.commands.records import row as lines
+from kafka_shell.commands.records.encoders import Encoders, encoders_of
 from kafka_shell.commands.records.read_records import check_order, decoder_of, formats_of, position
 from kafka_shell.commands.records.row import Input, Parse, parse_row
 from kafka_shell.commands.records.spec import READ_COMMITTED, SAVED
@@ -30,16 +32,22 @@ from kafka_shell.language.command import Invocation
 def write_record(invocation: Invocation, context: Context) -> Plan | NoRows:
     """Write one record, or those of a file."""
     _refuse_combinations(invocation)
-    given = _input(invocation, context)
+    encoders = encoders_of(invocation, context)
+    given = _input(invocation, context, encoders)
     if given.count == 0:
         return NoRows("no records in the input: nothing was written")
-    return plan_write(
+    framed = Framed(given.windows, encoders.key, encoders.value)
+    plan = plan_write(
         context.cluster,
         invocation["topic"],
-        given.windows,
+        framed if encoders.key or encoders.value else given.windows,
         count=given.count,
         codec=CODECS.index(invocation["compression-type"] or "none"),
     )
+    if not (encoders.steps and plan.steps):
+        return plan
+    steps = (*encoders.steps, *plan.steps)
+    return replace(plan, steps=steps, order=Order.CHAINED).advised(Advice(confirm=True))
 
 
 def _refuse_combinations(invocation: Invocation) -> None:
@@ -55,24 +63,24 @@ def _wrong(invocation: Invocation, name: str, message: str) -> UsageError:
     return UsageError(message, span=invocation.span(name))
 
 
-def _input(invocation: Invocation, context: Context) -> Input:
+def _input(invocation: Invocation, context: Context, encoders: Encoders) -> Input:
     if invocation["from-file"]:
-        return lines.read(invocation, context, _parser(invocation))
+        return lines.read(invocation, context, _parser(invocation, encoders))
     value = None if invocation["tombstone"] else _bytes(invocation["value"])
-    return lines.Input([[(1, _record(invocation, value))]], 1)
+    return lines.Input([[(1, _record(invocation, value, encoders))]], 1)
 
 
-def _record(invocation: Invocation, value: bytes | None) -> NewRecord:
+def _record(invocation: Invocation, value: bytes | None, encoders: Encoders) -> NewRecord:
     """A record with the key, headers and partition of the options."""
-    return NewRecord(
-        _bytes(invocation["key"]), value, _headers(invocation), invocation["partition"]
-    )
+    key = encoders.encode_key(_bytes(invocation["key"]))
+    value = encoders.encode_value(value)
+    return NewRecord(key, value, _headers(invocation), invocation["partition"])
 
 
-def _parser(invocation: Invocation) -> Parse:
+def _parser(invocation: Invocation, encoders: Encoders) -> Parse:
     if invocation["lines"]:
-        same = _record(invocation, None)
-        return lambda raw: replace(same, value=raw)
+        same = _record(invocation, None, encoders)
+        return lambda raw: replace(same, value=encoders.encode_value(raw))
 
     headers, partition = _headers(invocation), invocation["partition"]
     keep_partitions = invocation["keep-partitions"]
@@ -82,10 +90,16 @@ def _parser(invocation: Invocation) -> Parse:
         if not raw.strip():
             return None
         try:
-            row = parse_row(raw.decode("utf-8-sig"))
+            row = parse_row(
+                raw.decode("utf-8-sig"),
+                encoders.encode_key if encoders.key else None,
+                encoders.encode_value if encoders.value else None,
+            )
         except UnicodeDecodeError:
             raise ShellError("not UTF-8 text") from None
         except ShellError as error:
+            if error.code == "schema":
+                raise
             hint = error.hint or "To write each line as a value, use --lines."
             raise ShellError(error.message, hint=hint, code=error.code) from None
         if keep_partitions and row.partition is None:

@@ -1,0 +1,98 @@
+"""The schemas of --value-format and --key-format of write-record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from kafka_shell.admin.schemas.budget import SchemaError
+from kafka_shell.admin.schemas.client import Client
+from kafka_shell.admin.schemas.registry import client_of
+from kafka_shell.admin.schemas.write import Encoder, RegisterSchema, of_text, registered
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.files import read_bytes
+from kafka_shell.base.units import to_path
+from kafka_shell.context import Context
+from kafka_shell.language.command import Invocation
+
+_FILES = (".avsc", ".proto", ".json")
+_LARGEST = 8 << 20
+
+
+class Encoders(Struct, frozen=True):
+    """The encoders of keys and values, None for plain ones, and the schemas to register."""
+
+    key: Encoder | None = None
+    value: Encoder | None = None
+    steps: tuple[RegisterSchema, ...] = ()
+
+    def encode_key(self, raw: bytes | None) -> bytes | None:
+        """The content of a key, which is JSON if it has a schema. Raises ShellError."""
+        return _encoded(self.key, "key", raw)
+
+    def encode_value(self, raw: bytes | None) -> bytes | None:
+        """The content of a value."""
+        return _encoded(self.value, "value", raw)
+
+
+def _encoded(encoder: Encoder | None, part: str, raw: bytes | None) -> bytes | None:
+    if encoder is None or raw is None:
+        return raw
+    try:
+        return encoder.write(raw)
+    except SchemaError as error:
+        hint = "A string is JSON in quotes: '\"text\"'." if "valid JSON" in str(error) else ""
+        raise ShellError(
+            f"the {part} does not match its schema: {error}", hint=hint, code="schema"
+        ) from None
+
+
+def encoders_of(invocation: Invocation, context: Context) -> Encoders:
+    """The encoders of a command's options. Raises ShellError."""
+    if not (invocation["key-format"] or invocation["value-format"]):
+        return Encoders()
+    client = client_of(context.settings.properties)
+    if client is None:
+        raise UsageError(
+            "--key-format and --value-format require a schema registry",
+            hint="Set schema.registry.url in the profile or the client properties.",
+            code="no-registry",
+        )
+    key, key_step = _encoder("key", "key-schema", invocation, client)
+    value, value_step = _encoder("value", "schema", invocation, client)
+    steps = tuple(step for step in (key_step, value_step) if step is not None)
+    return Encoders(key, value, steps)
+
+
+def _encoder(
+    part: str, option: str, invocation: Invocation, client: Client
+) -> tuple[Encoder | None, RegisterSchema | None]:
+    format, named = invocation[f"{part}-format"], invocation[option]
+    if not format:
+        return None, None
+    subject = f"{invocation['topic']}-{part}"
+    message = invocation["message-type"] if part == "value" else ""
+    about = ""
+    try:
+        if named is not None and Path(named).suffix in _FILES:
+            about = f"{named}: "
+            return of_text(client, format, _text(named), subject, message or "")
+        if named is not None and named.isascii() and named.isdigit():
+            return registered(client, format, int(named), message or ""), None
+        return registered(client, format, named or subject, message or ""), None
+    except SchemaError as error:
+        missing = "is not in the registry" in str(error)
+        raise ShellError(
+            f"{about}{error} (nothing was written)",
+            hint=f"Use --{option} FILE to register a schema." if missing else "",
+            code="schema",
+        ) from None
+
+
+def _text(name: str) -> str:
+    try:
+        return read_bytes(to_path(name), largest=_LARGEST).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise SchemaError(f"the file cannot be read: {why}") from None
