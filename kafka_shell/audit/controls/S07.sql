@@ -8,32 +8,34 @@
 -- needs: acls
 -- remedy: dynamic, safe
 WITH
--- each ACL looks for the patterns that could cover it: its own, every name, and existing prefixes
 lengths AS (
-  SELECT cluster, resource_type, collect_set(length(resource_name)) AS lengths FROM acls
-  WHERE pattern_type = 'prefixed' GROUP BY cluster, resource_type
+  SELECT cluster, resource_type, principal, collect_set(length(resource_name)) AS lengths FROM acls
+  WHERE pattern_type = 'prefixed' GROUP BY cluster, resource_type, principal
 ),
-patterns AS (
-  SELECT a.*, explode(array_union(
-    array(struct(pattern_type AS pattern, resource_name AS name), struct('literal' AS pattern, '*' AS name)),
-    IF(pattern_type = 'literal' AND resource_name = '*', array(), transform(
-      filter(coalesce(l.lengths, array()), n -> n <= length(resource_name)),
-      n -> struct('prefixed' AS pattern, substr(resource_name, 1, n) AS name))))) AS wider
-  FROM acls a LEFT JOIN lengths l ON l.cluster = a.cluster AND l.resource_type = a.resource_type
+-- the keys of the ACLs that could cover one: of its principal or everyone, with its own pattern,
+-- every name, or a prefix that exists, and of its host or all
+principals AS (
+  SELECT *, explode(array_distinct(array(principal, 'User:*'))) AS who FROM acls
 ),
 wanted AS (
-  SELECT *, explode(array_distinct(array(principal, 'User:*'))) AS wider_principal FROM patterns
+  SELECT a.cluster, a.acl, a.word, a.resource_type, a.permission, a.operation, who, pattern, at
+  FROM principals a LEFT JOIN lengths l
+    ON l.cluster = a.cluster AND l.resource_type = a.resource_type AND l.principal = a.who
+  LATERAL VIEW explode(array_union(
+    array(concat(pattern_type, ' ', resource_name), 'literal *'),
+    IF(pattern_type = 'literal' AND resource_name = '*', array(), transform(
+      filter(coalesce(l.lengths, array()), n -> n <= length(resource_name)),
+      n -> concat('prefixed ', substr(resource_name, 1, n)))))) AS pattern
+  LATERAL VIEW explode(array_distinct(array(host, '*'))) AS at
 ),
 covered AS (
   SELECT a.cluster, a.acl, a.word, min(b.acl) AS cover,
     min(CASE WHEN b.permission = 'deny' AND a.permission = 'allow' THEN b.acl END) AS denied
-  FROM wanted a
-  LEFT JOIN acls b
+  FROM wanted a LEFT JOIN acls b
     ON b.cluster = a.cluster AND b.resource_type = a.resource_type
-    AND b.pattern_type = a.wider.pattern AND b.resource_name = a.wider.name
-    AND b.principal = a.wider_principal AND b.acl <> a.acl
-    AND (b.permission = a.permission OR b.permission = 'deny')
-    AND b.host IN (a.host, '*')
+    AND concat(b.pattern_type, ' ', b.resource_name) = a.pattern
+    AND b.principal = a.who AND b.host = a.at AND b.acl <> a.acl
+    AND b.permission IN (a.permission, 'deny')
     AND (
       b.operation IN (a.operation, 'All')
       OR b.permission = 'allow' AND a.operation = 'Describe'
