@@ -39,7 +39,15 @@ from kafka_shell.base.errors import ShellError, did_you_mean
 from kafka_shell.base.structs import replace
 
 try:
-    from pyspark.sql.datasource import DataSource, DataSourceReader, EqualTo, Filter, InputPartition
+    from pyspark.sql.datasource import (
+        DataSource,
+        DataSourceReader,
+        EqualTo,
+        Filter,
+        In,
+        InputPartition,
+        StringStartsWith,
+    )
 except ImportError:
     require_spark()
     raise
@@ -92,28 +100,33 @@ class KafkaReader(DataSourceReader):  # type: ignore[misc]
         self.snapshot_id = snapshot_id
         self.tasks = tasks
         self.targets = tuple(targets)
-        self.topic: str | None = None
+        self.clusters: list[Filter] = []  # conditions
+        self.topics: list[Filter] = []
 
     def __getstate__(self) -> dict[str, Any]:
         """What each task gets: not the slices of all others, which `partitions` returns."""
         return {**self.__dict__, "tasks": None, "targets": ()}
 
     def pushFilters(self, filters: list[Filter]) -> Iterator[Filter]:  # noqa: N802 - name given by Spark
-        """Read only the cluster and topic of `cluster = ...` and `topic = ...`."""
+        """Read only the clusters and topics that these conditions name, by `=`, `IN` or a
+        prefix."""
         for wanted in filters:
-            if isinstance(wanted, EqualTo) and wanted.attribute == ("cluster",):
-                self.targets = tuple(t for t in self.targets if t.name == wanted.value)
-                if self.tasks is not None:
-                    self.tasks = [w for w in self.tasks if w.target.name == wanted.value]
-            elif isinstance(wanted, EqualTo) and wanted.attribute == ("topic",):
-                self.topic = str(wanted.value)
+            if isinstance(wanted, EqualTo | In | StringStartsWith):
+                if wanted.attribute == ("cluster",):
+                    self.clusters.append(wanted)
+                elif wanted.attribute == ("topic",):
+                    self.topics.append(wanted)
             yield wanted  # Spark filters the rows as well
 
     def partitions(self) -> list[InputPartition]:
         """One partition per task."""
-        tasks = _tasks_of(self.table, self.targets) if self.tasks is None else self.tasks
-        if self.topic is not None:
-            tasks = _only(tasks, self.topic)
+        if self.tasks is None:
+            targets = [each for each in self.targets if _meets(each.name, self.clusters)]
+            tasks = _tasks_of(self.table, targets)
+        else:
+            tasks = [each for each in self.tasks if _meets(each.target.name, self.clusters)]
+        if self.topics:
+            tasks = list(_only(tasks, self.topics))
         return [InputPartition(to_json([task])) for task in tasks]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
@@ -175,16 +188,24 @@ def _error(rows: Sequence[tuple[Any, ...]]) -> ShellError | None:
     return None
 
 
-def _only(tasks: Sequence[ReadTask], topic: str) -> list[ReadTask]:
-    """Return the tasks restricted to one topic, if they are sliced by topics."""
+def _meets(name: str, conditions: Iterable[Filter]) -> bool:
+    """Whether a name of a cluster or topic is wanted."""
+    return all(
+        name.startswith(each.value) if isinstance(each, StringStartsWith)
+        else name in each.value if isinstance(each, In)
+        else name == each.value
+        for each in conditions
+    )  # fmt: skip
+
+
+def _only(tasks: Iterable[ReadTask], topics: Sequence[Filter]) -> Iterator[ReadTask]:
+    """The tasks restricted to the topics of these conditions, if they are sliced by topics."""
     tables = _tables()
-    kept = []
     for task in tasks:
         if any(tables[name].by != "topics" for name in task.tables):
-            kept.append(task)
-        elif topic in task.names:
-            kept.append(replace(task, names=(topic,)))
-    return kept
+            yield task
+        elif names := tuple(name for name in task.names if _meets(name, topics)):
+            yield replace(task, names=names)
 
 
 def record_batch(table: Table, rows: Sequence[tuple[Any, ...]]) -> Any:

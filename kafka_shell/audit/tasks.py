@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from kafka_shell import settings
 from kafka_shell.audit.table import ReadFailure, Table, read_failure
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 # themselves.
 
 # The size of a task. A Spark task costs some tens of milliseconds, so slices are not small, but
-# 100,000 topics are still enough slices for a hundred cores.
-TOPICS_PER_SLICE = 1_000
+# 100,000 topics of three partitions are still enough slices for a hundred cores.
+PARTITIONS_PER_SLICE = 3_000
 GROUPS_PER_SLICE = 500
 # Positions in a log that are sampled, and the bytes per second of a task.
 PLACES = ("earliest", "middle", "latest")
@@ -59,9 +59,9 @@ class Target(Struct, frozen=True):
 
 
 class ClusterNames(Struct, frozen=True):
-    """The names by which the tasks of a cluster are sliced."""
+    """The names by which the tasks of a cluster are sliced. Topics have a number of partitions."""
 
-    topics: tuple[str, ...] = ()
+    topics: Mapping[str, int] = field(default_factory=dict)
     brokers: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
 
@@ -95,7 +95,7 @@ def split(
     """Return the tasks of one cluster. `tables_by` are the tables by the `by` of Table."""
     slices: dict[str, Sequence[tuple[str, ...]]] = {
         "cluster": [()],
-        "topics": [tuple(part) for part in in_slices(names.topics, TOPICS_PER_SLICE)],
+        "topics": list(_slices_of_topics(names.topics)),
         "groups": [tuple(part) for part in in_slices(names.groups, GROUPS_PER_SLICE)],
         "brokers": [(broker,) for broker in names.brokers],
         "none": [],  # rows are added while other tables are read
@@ -106,6 +106,20 @@ def split(
         if tables
         for chunk in slices[by]
     )
+
+
+def _slices_of_topics(topics: Mapping[str, int]) -> Iterator[tuple[str, ...]]:
+    """The topics in slices of about as many partitions: a topic with many is alone."""
+    names: list[str] = []
+    partitions = 0
+    for name in sorted(topics):
+        if names and partitions + topics[name] > PARTITIONS_PER_SLICE:
+            yield tuple(names)
+            names, partitions = [], 0
+        names.append(name)
+        partitions += topics[name]
+    if names:
+        yield tuple(names)
 
 
 def to_json(tasks: Sequence[ReadTask]) -> str:
@@ -307,7 +321,8 @@ def _list_tasks(
                 str(broker.id) for broker in sorted(found.brokers, key=lambda broker: broker.id)
             )
             groups, lost = _groups(cluster, by.get("groups", ()))
-            names = ClusterNames(tuple(sorted(found.names)), brokers, groups)
+            topics = {topic.name: topic.partitions for topic in found.summaries()}
+            names = ClusterNames(topics, brokers, groups)
             of_topics = [*by.get("topics", ()), *(t.name for t in tables if t.name in _OF_TOPICS)]
             lost += tuple((table, why) for why in _hidden(cluster, names) for table in of_topics)
             known = found.replica_ids() | (registered(cluster) or frozenset())

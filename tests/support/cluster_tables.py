@@ -51,7 +51,7 @@ def of_tasks(tasks: Iterable[ReadTask], names: Iterable[str]) -> ClusterTables:
 
 def _names(cluster: Cluster) -> ClusterNames:
     return ClusterNames(
-        tuple(sorted(metadata_scan.scan(cluster).names)),
+        {topic.name: topic.partitions for topic in metadata_scan.scan(cluster).summaries()},
         tuple(str(broker.id) for broker in cluster.brokers()),
         tuple(groups.list_groups(cluster).values),
     )

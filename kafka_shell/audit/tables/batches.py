@@ -61,7 +61,7 @@ def _samples(cluster: Cluster, names: Names) -> Iterator[Sample | ReadFailure]:
     found = scan.scan(cluster, list(names))
     leaders = yield from with_leaders(found)
     spans = yield from readable(ranges(cluster, list(leaders)), "partition")
-    pace = _Pace(sampling.bytes_per_second)
+    pace = _Pace(cluster, sampling.bytes_per_second)
     for place in sampling.places:
         at = {where: _offset(place, span) for where, span in spans.items() if span.max_records}
         reached: set[TopicPartition] = set()
@@ -77,15 +77,18 @@ def _samples(cluster: Cluster, names: Names) -> Iterator[Sample | ReadFailure]:
 
 
 class _Pace:
-    """Pauses between fetches, for at most this many bytes per second (0: no limit)."""
+    """Pauses between fetches, for at most this many bytes per second (0: no limit). The deadline
+    of the slice is later by the time that this rate takes."""
 
-    def __init__(self, bytes_per_second: int) -> None:
-        self._rate = bytes_per_second
+    def __init__(self, cluster: Cluster, bytes_per_second: int) -> None:
+        self._cluster, self._rate = cluster, bytes_per_second
         self._next = time.monotonic()
 
     def fetched(self, count: int) -> None:
         """Wait as long as this many bytes should have taken."""
         if self._rate:
+            if self._cluster.deadline is not None:
+                self._cluster.deadline += count / self._rate
             self._next = max(self._next, time.monotonic() - 1) + count / self._rate
             time.sleep(max(0.0, self._next - time.monotonic()))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from pyspark.sql.datasource import EqualTo, GreaterThan
+from pyspark.sql.datasource import EqualTo, GreaterThan, In, StringStartsWith
 
 from kafka_shell.audit.source import KafkaReader, KafkaSource, record_batch
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.audit.tasks import ReadTask, Target, from_json, to_json
+from kafka_shell.audit.tasks import ClusterNames, ReadTask, Target, from_json, split, to_json
 
 TARGETS = [Target(f"cluster-{number}") for number in range(50)]
 WORKS = [
@@ -62,3 +62,21 @@ def test_only_the_slices_of_the_cluster_and_topic_of_a_filter_are_read(
     none = KafkaReader("topics", WORKS, (), "id")
     list(none.pushFilters([EqualTo(("topic",), "gone")]))
     assert none.partitions() == []
+
+
+def test_lists_and_prefixes_limit_what_is_read(reader: KafkaReader) -> None:
+    clusters = In(("cluster",), ("cluster-7", "cluster-8"))
+    list(reader.pushFilters([clusters, StringStartsWith(("topic",), "topic-3-004")]))
+    works = [work for each in reader.partitions() for work in from_json(each.value)]
+    names = tuple(f"topic-3-004{digit}" for digit in range(10))
+    assert [(work.target.name, work.names) for work in works] == [
+        ("cluster-7", names), ("cluster-8", names)
+    ]  # fmt: skip
+
+
+def test_slices_have_about_as_many_partitions() -> None:
+    topics = {f"t{number}": 1_000 for number in range(7)} | {"large": 50_000, "z": 1}
+    tasks = split(Target("c"), ClusterNames(topics), {"topics": ["topics"]})
+    assert [task.names for task in tasks] == [
+        ("large",), ("t0", "t1", "t2"), ("t3", "t4", "t5"), ("t6", "z")
+    ]  # fmt: skip
