@@ -92,6 +92,12 @@ def _executors(text: str) -> tuple[str, str] | None:
             f"Run pip install {package} on every executor, or set PYSPARK_PYTHON to a Python"
             f" {_INSTALL}.",
         )
+    if "Checkpoint block" in text:
+        return (
+            "an executor was lost, with the tables that it had read",
+            "Run the command again, or set spark.checkpoint.dir to a directory that all executors"
+            " share.",
+        )
     if any(each in text for each in _DIED):
         return (
             f"the Python of the Spark executors does not run: {_last_line(text)}",

@@ -235,6 +235,7 @@ _MANIFEST_DDL = (
 )
 _WRITES_AT_ONCE = 4
 _FRAMES_AT_ONCE = 4
+CHECKPOINTS = "spark.checkpoint.dir"
 _SHORT = 300  # rows of a table
 LOCAL_BYTES = 32 << 20  # collections up to this size are handled in the driver
 
@@ -279,19 +280,23 @@ def collect(
 def frames(
     session: Any, whole: Any, tables: Mapping[str, Table]
 ) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    """Read a collection; return the data frame of each table, and the data frames cached by Spark.
+    """Read a collection, once; return the data frame of each table, and the data frames cached by
+    Spark.
 
-    The driver decodes a small collection itself, without a Python worker per table and slice.
+    What was read is a checkpoint: Spark would read lost rows of a cache from Kafka again, so that
+    tables would be of different times. With spark.checkpoint.dir it outlives the executors;
+    otherwise, a query fails when the executor that keeps a part of it is lost. The driver decodes a
+    small collection itself, without a Python worker per table and slice.
     """
     from pyspark.sql import functions as f
 
-    whole = whole.persist()
+    shared = session.conf.get(CHECKPOINTS, "")
+    whole = whole.checkpoint() if shared else whole.localCheckpoint()
     size = whole.agg(f.sum(f.length("batch"))).collect()[0][0] or 0
     if size > LOCAL_BYTES:
         found = {name: table_of(whole, table).persist() for name, table in tables.items()}
-        return found, (whole, *found.values())
+        return found, tuple(found.values())
     rows = whole.select("table", "batch").collect()
-    whole.unpersist()
 
     def batches(name: str) -> list[Any]:
         return list(batches_of(row["batch"] for row in rows if row["table"] == name))
