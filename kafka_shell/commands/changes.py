@@ -1,64 +1,37 @@
-"""How changes are planned into steps, and shown as commands: one entry for each kind."""
+"""How changes are planned into steps: one entry for each kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.base.inverse import inverse
-from kafka_shell.base.plans import Advice, Change, Plan, Resource, merge_plans
-from kafka_shell.base.text import entity_parts, literal, positional, with_option
-from kafka_shell.base.units import ConfigType, format_config_value, format_number
+from kafka_shell.base.plans import Advice, Change, Plan, merge_plans
 from kafka_shell.commands import function
-from kafka_shell.output.resource_kinds import kind_of
+from kafka_shell.output.change_lines import SHARE_OFFSETS, key_of, line_of
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
 
-Changes = Sequence[Change]
-_ACLS_PER_LINE = 8  # of any number that alter-acls accepts
-UNKNOWN = "  # outcome unknown"
-# Never deleted by undo: they may contain dynamic client configs of other administrators.
-_KEPT = (CONFIGS_TOPIC, REGISTRATIONS_TOPIC)
-ON_BROKER = " on broker "
-SHARE_OFFSETS = "share-group-offsets"
 _NAMED = 5  # of which several are shown before the rest is counted
 
 
 class ChangeKind(Struct, frozen=True):
     """How changes of a kind are made.
 
-    `line` returns the command for one resource, or an empty string if there is none. `plan` names
-    the function that returns the plan for many, with the options of its steps: `timeout_ms`.
-    `gone` is the error of what is gone already.
+    `plan` names the function that returns the plan for many, with the options of its steps:
+    `timeout_ms`. `gone` is the error of what is gone already.
     """
 
-    line: Callable[[Resource, Changes], str]
     plan: str
     gone: str = ""
 
 
-def undo_lines(changes: Iterable[Change]) -> tuple[str, ...]:
-    """The commands that undo the changes, the last change first. One command per resource, except
-    that ACLs are combined; irreversible changes have none."""
-    return tuple(_lines(changes))
-
-
-def unknown_undo_lines(changes: Iterable[Change]) -> tuple[str, ...]:
-    """The commands that undo changes whose outcome is unknown. Each has a comment that says so, and
-    delete-topic has --if-exists."""
-    return tuple(
-        f"{line}{' --if-exists' if line.startswith('delete-topic ') else ''}{UNKNOWN}"
-        for line in _lines(changes)
-    )
-
-
 def plan_undo(changes: Iterable[Change], context: Context, timeout_ms: int | None = None) -> Plan:
     """One plan that undoes the changes, without what is gone already."""
-    undoing = [change for change in inverse(changes) if _line([change])]
+    undoing = [change for change in inverse(changes) if line_of([change])]
     return merge_plans(
         [
             _without_gone(plan, kind.gone) if kind.gone else plan
@@ -78,7 +51,7 @@ def _plans(
 ) -> Iterator[tuple[ChangeKind, Plan]]:
     by_kind: dict[ChangeKind, list[Change]] = {}
     for change in changes:
-        by_kind.setdefault(_KINDS[_key(change)], []).append(change)
+        by_kind.setdefault(_KINDS[key_of(change)], []).append(change)
     options = {} if timeout_ms is None else {"timeout_ms": timeout_ms}
     for kind in dict.fromkeys(_KINDS.values()):
         if kind in by_kind:
@@ -102,157 +75,20 @@ def few(lines: Sequence[str], what: str) -> list[str]:
     return [*lines[:_NAMED], f"... and {len(lines) - _NAMED:,} more {what}"]
 
 
-def _lines(changes: Iterable[Change]) -> list[str]:
-    groups: dict[tuple[str, Resource | int], list[Change]] = {}
-    acls = 0
-    for change in inverse(changes):
-        about: Resource | int = change.resource
-        if change.resource.kind == "acl":
-            about, acls = acls // _ACLS_PER_LINE, acls + 1
-        groups.setdefault((_key(change), about), []).append(change)
-    return [line for some in groups.values() if (line := _line(some))]
-
-
-def _line(changes: Changes) -> str:
-    """The command for changes of one kind to one resource, or an empty string."""
-    kind = _KINDS.get(_key(changes[0]))
-    return "" if kind is None else kind.line(changes[0].resource, changes)
-
-
-def _key(change: Change) -> str:
-    """What a change is about: a topic or its configs, the quotas or the credentials of a user."""
-    if change.field.startswith("SCRAM-"):
-        return "credential"
-    is_config = bool(change.field and kind_of(change.resource).subject)
-    return "config" if is_config else change.resource.kind
-
-
-def _setting(change: Change) -> str:
-    """The words that set a config to its new value, or delete it."""
-    if change.after is None:
-        return with_option("--delete-config", change.field)
-    value = str(change.after)
-    if change.resource.kind == "topic":  # its keys are known to brokers, with their types
-        value = format_config_value(change.field, ConfigType.UNKNOWN, value)
-    return positional("--add-config", f"{change.field}={value}")
-
-
-# -- topics and configs ----------------------------------------------------------------------------
-
-
-def _topic_line(resource: Resource, changes: Changes) -> str:
-    if changes[0].verb != "delete" or resource.name in _KEPT:
-        return ""
-    return f"delete-topic {positional('--topic', resource.name)}"
-
-
-def _config_line(resource: Resource, changes: Changes) -> str:
-    words = [kind_of(resource).named(resource.name), *map(_setting, changes)]
-    return " ".join(["alter-configs", *words])
-
-
-# -- users and other clients -----------------------------------------------------------------------
-
-
-def _entity_options(resource: Resource) -> list[str]:
-    """The options that name an entity, read from its text: `user alice client-id-default`."""
-    return [
-        f"--{kind}" if name is None else with_option(f"--{kind}", name)
-        for kind, name in entity_parts(str(resource))
-    ]
-
-
-def _quota_line(resource: Resource, changes: Changes) -> str:
-    words = [
-        f"{change.field}={format_number(float(change.after))}"
-        if isinstance(change.after, int | float)
-        else with_option("--delete-config", change.field)
-        for change in changes
-    ]
-    return " ".join(["alter-quotas", *_entity_options(resource), *words])
-
-
-def _credential_line(user: Resource, changes: Changes) -> str:
-    new = [change.field for change in changes if change.after is None]
-    if not new:
-        return ""
-    return f"scram-credentials --delete {','.join(new)} {with_option('--username', user.name)}"
-
-
-def _client_config_line(resource: Resource, changes: Changes) -> str:
-    entity = [with_option(f"--{kind}", name or "") for kind, name in entity_parts(resource.name)]
-    return " ".join(["alter-client-configs", *entity, *map(_setting, changes)])
-
-
-def _acl_line(_: Resource, changes: Changes) -> str:
-    rules = (
-        with_option("--remove" if change.verb == "delete" else "--add", change.resource.name)
-        for change in changes
-    )
-    return " ".join(["alter-acls", *rules])
-
-
-def _token_line(resource: Resource, changes: Changes) -> str:
-    command = "expire-token" if changes[0].verb == "delete" else "renew-token"
-    return f"{command} {positional('--', resource.name)}"
-
-
-# -- groups, replicas, the cluster -----------------------------------------------------------------
-
-
-def _offsets_line(resource: Resource, changes: Changes) -> str:
-    by_topic: dict[str, list[str]] = {}
-    for change in changes:
-        topic, _, partition = change.field.rpartition(":")
-        after = "none" if change.after is None else change.after
-        by_topic.setdefault(topic, []).append(f"{partition}={after}")
-    offsets = [
-        with_option("--offset", f"{topic}:{','.join(pairs)}") for topic, pairs in by_topic.items()
-    ]
-    types = ["--type share"] if resource.kind == SHARE_OFFSETS else []
-    return " ".join(["reset-offsets", literal("--group", resource.name), *types, *offsets])
-
-
-def replica_line(resource: Resource, changes: Changes) -> str:
-    """The command that moves these replicas of a broker to the log directory of the first."""
-    partitions = ",".join(change.resource.name.partition(ON_BROKER)[0] for change in changes)
-    broker = resource.name.rpartition(ON_BROKER)[2]
-    words = [positional("--topic", partitions), with_option("--broker-id", broker)]
-    return " ".join(["alter-log-dirs", *words, with_option("--log-dir", str(changes[0].after))])
-
-
-def _reassignment_line(resource: Resource, changes: Changes) -> str:
-    return f"reassign-partitions {with_option('--reassignment-json-file', resource.name)}"
-
-
-def _feature_line(resource: Resource, changes: Changes) -> str:
-    return f"update-features {positional('--feature', f'{resource.name}={changes[0].after}')}"
-
-
-def _voter_line(resource: Resource, changes: Changes) -> str:
-    change = changes[0]
-    if change.verb == "delete":
-        directory = str(change.before).rpartition(":")[2]
-        return f"alter-quorum {with_option('--remove', f'{resource.name}:{directory}')}"
-    return f"alter-quorum {with_option('--add', f'{resource.name}@{change.after}')}"
-
-
-# By what `_key` returns, in the order in which they are sent. Others have no inverse.
-_QUOTA = ChangeKind(_quota_line, "quotas.run:plan_changes")
+# By what `key_of` returns, in the order in which they are sent. Others have no inverse.
+_QUOTA = ChangeKind("quotas.run:plan_changes")
 _KINDS: dict[str, ChangeKind] = {
-    "feature": ChangeKind(_feature_line, "cluster.quorum:plan_levels"),
-    "voter": ChangeKind(_voter_line, "cluster.quorum:plan_voter_changes", "VOTER_NOT_FOUND"),
-    "config": ChangeKind(_config_line, "configs.run:plan_changes"),
+    "feature": ChangeKind("cluster.quorum:plan_levels"),
+    "voter": ChangeKind("cluster.quorum:plan_voter_changes", "VOTER_NOT_FOUND"),
+    "config": ChangeKind("configs.run:plan_changes"),
     **dict.fromkeys(("user", "user-default", "client-id", "client-id-default"), _QUOTA),
     **dict.fromkeys(("ip", "ip-default"), _QUOTA),
-    "acl": ChangeKind(_acl_line, "acls.changes:plan_changes", "RESOURCE_NOT_FOUND"),
-    "client-config": ChangeKind(_client_config_line, "client_configs.run:plan_changes"),
-    "token": ChangeKind(_token_line, "tokens.run:plan_changes"),
-    **dict.fromkeys(
-        ("group-offsets", SHARE_OFFSETS), ChangeKind(_offsets_line, "groups.changes:plan_changes")
-    ),
-    "replica": ChangeKind(replica_line, "partitions.log_dirs:plan_changes"),
-    "rollback-file": ChangeKind(_reassignment_line, "partitions.reassignments:plan_rollbacks"),
-    "credential": ChangeKind(_credential_line, "users.run:plan_deletions", "RESOURCE_NOT_FOUND"),
-    "topic": ChangeKind(_topic_line, "topics.changes:plan_deletions", "UNKNOWN_TOPIC_OR_PARTITION"),
+    "acl": ChangeKind("acls.changes:plan_changes", "RESOURCE_NOT_FOUND"),
+    "client-config": ChangeKind("client_configs.run:plan_changes"),
+    "token": ChangeKind("tokens.run:plan_changes"),
+    **dict.fromkeys(("group-offsets", SHARE_OFFSETS), ChangeKind("groups.changes:plan_changes")),
+    "replica": ChangeKind("partitions.log_dirs:plan_changes"),
+    "rollback-file": ChangeKind("partitions.reassignments:plan_rollbacks"),
+    "credential": ChangeKind("users.run:plan_deletions", "RESOURCE_NOT_FOUND"),
+    "topic": ChangeKind("topics.changes:plan_deletions", "UNKNOWN_TOPIC_OR_PARTITION"),
 }

@@ -14,8 +14,8 @@ from kafka_shell.base.plans import Change, Effect, Plan, Step
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quote
-from kafka_shell.commands.changes import undo_lines, unknown_undo_lines
 from kafka_shell.context import Context, confirmed
+from kafka_shell.output.change_lines import undo_lines, unknown_undo_lines
 from kafka_shell.output.humanize import change_values, name_few, question
 from kafka_shell.output.outcomes import draw_problems
 from kafka_shell.output.resource_kinds import command_after, touched

@@ -20,12 +20,12 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.text import named
 from kafka_shell.base.units import counted, parse_time, to_path
 from kafka_shell.commands import select
-from kafka_shell.commands.changes import SHARE_OFFSETS
 from kafka_shell.commands.groups.run import groups_to_change
 from kafka_shell.commands.options import offset_or_time, with_hint, with_time
 from kafka_shell.context import Context
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation
+from kafka_shell.output.change_lines import SHARE_OFFSETS
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import as_error
 from kafka_shell.wire.model import Partition

@@ -21,10 +21,10 @@ from kafka_shell.base.plans import Change, Plan, Resource, merge_plans
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.commands import select
-from kafka_shell.commands.changes import ON_BROKER, replica_line
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.render import render
+from kafka_shell.output.change_lines import ON_BROKER, replica_line
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.error_codes import BROKER_NOT_AVAILABLE
 from kafka_shell.wire.failures import failure

@@ -21,10 +21,10 @@ from kafka_shell.base.plans import Change
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.acls.changes import added, removed
 from kafka_shell.commands.acls.rules import FORM, OPERATIONS, Rule, Target, parse_rule
-from kafka_shell.commands.changes import undo_lines
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
+from kafka_shell.output.change_lines import undo_lines
 
 READ, WRITE = AclOperation.READ, AclOperation.WRITE
 ALLOW, DENY = AclPermission.ALLOW, AclPermission.DENY

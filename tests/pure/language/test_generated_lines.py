@@ -14,7 +14,6 @@ from kafka_shell.base.errors import UsageError
 from kafka_shell.base.plans import Change, Resource
 from kafka_shell.base.text import join, positional, quote, with_option
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.changes import undo_lines
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option
 from kafka_shell.language.kinds import select
@@ -22,6 +21,7 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.scan import Role, Scope, find_command, scan
 from kafka_shell.language.tokens import commands, tokenize
+from kafka_shell.output.change_lines import undo_lines
 from kafka_shell.output.resource_kinds import command_for
 from kafka_shell.pasted.kafka_tools import translate
 

@@ -1,0 +1,189 @@
+"""How changes are shown as commands: one line for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from kafka_shell.base.inverse import inverse
+from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.text import entity_parts, literal, positional, with_option
+from kafka_shell.base.units import ConfigType, format_config_value, format_number
+from kafka_shell.output.resource_kinds import kind_of
+
+Changes = Sequence[Change]
+_ACLS_PER_LINE = 8  # of any number that alter-acls accepts
+UNKNOWN = "  # outcome unknown"
+# Never deleted by undo: they may contain dynamic client configs of other administrators.
+_KEPT = (CONFIGS_TOPIC, REGISTRATIONS_TOPIC)
+ON_BROKER = " on broker "
+SHARE_OFFSETS = "share-group-offsets"
+
+
+def undo_lines(changes: Iterable[Change]) -> tuple[str, ...]:
+    """The commands that undo the changes, the last change first. One command per resource, except
+    that ACLs are combined; irreversible changes have none."""
+    return tuple(lines(inverse(changes)))
+
+
+def unknown_undo_lines(changes: Iterable[Change]) -> tuple[str, ...]:
+    """The commands that undo changes whose outcome is unknown. Each has a comment that says so, and
+    delete-topic has --if-exists."""
+    return tuple(
+        f"{line}{' --if-exists' if line.startswith('delete-topic ') else ''}{UNKNOWN}"
+        for line in lines(inverse(changes))
+    )
+
+
+def lines(changes: Iterable[Change]) -> list[str]:
+    """The commands that make the changes. One for each resource, except that ACLs are combined."""
+    groups: dict[tuple[str, Resource | int], list[Change]] = {}
+    acls = 0
+    for change in changes:
+        about: Resource | int = change.resource
+        if change.resource.kind == "acl":
+            about, acls = acls // _ACLS_PER_LINE, acls + 1
+        groups.setdefault((key_of(change), about), []).append(change)
+    return [line for some in groups.values() if (line := line_of(some))]
+
+
+def line_of(changes: Changes) -> str:
+    """The command for changes of one kind to one resource, or an empty string."""
+    line = _LINES.get(key_of(changes[0]))
+    return "" if line is None else line(changes[0].resource, changes)
+
+
+def key_of(change: Change) -> str:
+    """What a change is about: a topic or its configs, the quotas or the credentials of a user."""
+    if change.field.startswith("SCRAM-"):
+        return "credential"
+    is_config = bool(change.field and kind_of(change.resource).subject)
+    return "config" if is_config else change.resource.kind
+
+
+def _setting(change: Change) -> str:
+    """The words that set a config to its new value, or delete it."""
+    if change.after is None:
+        return with_option("--delete-config", change.field)
+    value = str(change.after)
+    if change.resource.kind == "topic":  # its keys are known to brokers, with their types
+        value = format_config_value(change.field, ConfigType.UNKNOWN, value)
+    return positional("--add-config", f"{change.field}={value}")
+
+
+# -- topics and configs ----------------------------------------------------------------------------
+
+
+def _topic_line(resource: Resource, changes: Changes) -> str:
+    if changes[0].verb != "delete" or resource.name in _KEPT:
+        return ""
+    return f"delete-topic {positional('--topic', resource.name)}"
+
+
+def _config_line(resource: Resource, changes: Changes) -> str:
+    words = [kind_of(resource).named(resource.name), *map(_setting, changes)]
+    return " ".join(["alter-configs", *words])
+
+
+# -- users and other clients -----------------------------------------------------------------------
+
+
+def _entity_options(resource: Resource) -> list[str]:
+    """The options that name an entity, read from its text: `user alice client-id-default`."""
+    return [
+        f"--{kind}" if name is None else with_option(f"--{kind}", name)
+        for kind, name in entity_parts(str(resource))
+    ]
+
+
+def _quota_line(resource: Resource, changes: Changes) -> str:
+    words = [
+        f"{change.field}={format_number(float(change.after))}"
+        if isinstance(change.after, int | float)
+        else with_option("--delete-config", change.field)
+        for change in changes
+    ]
+    return " ".join(["alter-quotas", *_entity_options(resource), *words])
+
+
+def _credential_line(user: Resource, changes: Changes) -> str:
+    new = [change.field for change in changes if change.after is None]
+    if not new:
+        return ""
+    return f"scram-credentials --delete {','.join(new)} {with_option('--username', user.name)}"
+
+
+def _client_config_line(resource: Resource, changes: Changes) -> str:
+    entity = [with_option(f"--{kind}", name or "") for kind, name in entity_parts(resource.name)]
+    return " ".join(["alter-client-configs", *entity, *map(_setting, changes)])
+
+
+def _acl_line(_: Resource, changes: Changes) -> str:
+    rules = (
+        with_option("--remove" if change.verb == "delete" else "--add", change.resource.name)
+        for change in changes
+    )
+    return " ".join(["alter-acls", *rules])
+
+
+def _token_line(resource: Resource, changes: Changes) -> str:
+    command = "expire-token" if changes[0].verb == "delete" else "renew-token"
+    return f"{command} {positional('--', resource.name)}"
+
+
+# -- groups, replicas, the cluster -----------------------------------------------------------------
+
+
+def _offsets_line(resource: Resource, changes: Changes) -> str:
+    by_topic: dict[str, list[str]] = {}
+    for change in changes:
+        topic, _, partition = change.field.rpartition(":")
+        after = "none" if change.after is None else change.after
+        by_topic.setdefault(topic, []).append(f"{partition}={after}")
+    offsets = [
+        with_option("--offset", f"{topic}:{','.join(pairs)}") for topic, pairs in by_topic.items()
+    ]
+    types = ["--type share"] if resource.kind == SHARE_OFFSETS else []
+    return " ".join(["reset-offsets", literal("--group", resource.name), *types, *offsets])
+
+
+def replica_line(resource: Resource, changes: Changes) -> str:
+    """The command that moves these replicas of a broker to the log directory of the first."""
+    partitions = ",".join(change.resource.name.partition(ON_BROKER)[0] for change in changes)
+    broker = resource.name.rpartition(ON_BROKER)[2]
+    words = [positional("--topic", partitions), with_option("--broker-id", broker)]
+    return " ".join(["alter-log-dirs", *words, with_option("--log-dir", str(changes[0].after))])
+
+
+def _reassignment_line(resource: Resource, changes: Changes) -> str:
+    return f"reassign-partitions {with_option('--reassignment-json-file', resource.name)}"
+
+
+def _feature_line(resource: Resource, changes: Changes) -> str:
+    return f"update-features {positional('--feature', f'{resource.name}={changes[0].after}')}"
+
+
+def _voter_line(resource: Resource, changes: Changes) -> str:
+    change = changes[0]
+    if change.verb == "delete":
+        directory = str(change.before).rpartition(":")[2]
+        return f"alter-quorum {with_option('--remove', f'{resource.name}:{directory}')}"
+    return f"alter-quorum {with_option('--add', f'{resource.name}@{change.after}')}"
+
+
+# By what `key_of` returns. Others have no command, or no inverse.
+_LINES: dict[str, Callable[[Resource, Changes], str]] = {
+    "feature": _feature_line,
+    "voter": _voter_line,
+    "config": _config_line,
+    **dict.fromkeys(("user", "user-default", "client-id", "client-id-default"), _quota_line),
+    **dict.fromkeys(("ip", "ip-default"), _quota_line),
+    "acl": _acl_line,
+    "client-config": _client_config_line,
+    "token": _token_line,
+    **dict.fromkeys(("group-offsets", SHARE_OFFSETS), _offsets_line),
+    "replica": replica_line,
+    "rollback-file": _reassignment_line,
+    "credential": _credential_line,
+    "topic": _topic_line,
+}
