@@ -9,26 +9,32 @@
     -- parameter: factor = 3
     -- needs: topics
     -- absence: topics
-    -- configs: topic_configs retention.ms
     -- remedy: dynamic, disruptive
-    -- fix: min.insync.replicas = {copies}
+    -- fix: min.insync.replicas = 2
     SELECT cluster, topic AS resource, ... AS status, ... AS reason FROM topics
 
-The SQL selects `cluster, resource, status, reason` and, if the control has another remedy than
-`fix`, `remedy` and `undo`: kafka.sh commands, or null. A status is ok, info, alarm, skip or
+The SQL selects `cluster, resource, status, reason` and, if the remedy is not `fix`, `remedy` and
+`undo`: kafka.sh commands, or null. A status is ok, info, alarm, skip or
 error. `{factor}` is replaced with the value of the parameter, which a policy can change.
 `{duration value}` in a reason is shown with its unit, and `{word name}` in a remedy is quoted (see
 below). The value `$frameworks` of a parameter is a pattern of the topics of Kafka Connect, Kafka
 Streams and others, and `{mirrored}` a query of the topics that MirrorMaker copies. Controls with
 the tag `opinion` are evaluated only if they are selected.
 
-`fix` is a config of the topic and its value, as SQL of the selected columns (null: no remedy). The
-command and its undo follow from it. If all topics that inherit a value of this config are alarms,
-they are one finding: of the default.
+`fix` is what the remedy of an alarm changes, from which its command and its undo follow:
+
+    fix: CONFIG = VALUE                                  a config of the topic
+    fix: KIND NAME FIELD = VALUE [was BEFORE] [if CONDITION]
+    fix: acl NAME                                        the ACL is deleted
+
+KIND is broker, broker-default, logger, feature (without FIELD), quota, client-config,
+group-offsets, user (credentials) or topic. NAME, FIELD, VALUE, BEFORE and CONDITION are SQL of the
+selected columns. The VALUE `delete` deletes the field; null is no remedy. `FIELD[]` is an array of
+fields with their values before: struct(key, value). If all topics that inherit a value of a CONFIG
+are alarms, they are one finding: of the default.
 
 `needs` names the tables the control reads. `absence` names those of which missing rows alone can
-raise an alarm: where one was not read completely, the control has no alarms. `configs` names
-required configs: a cluster without one, such as of an older version of Kafka, is ok.
+raise an alarm: where one was not read completely, the control has no alarms.
 """
 
 from __future__ import annotations
@@ -165,8 +171,7 @@ _LINE = re.compile(r"--\s?(?:(?P<key>[a-z]+):)?\s*(?P<value>.*)")
 _ID = re.compile(r"[A-Z]\d{2,3}")
 _PARAMETER = re.compile(r"(?P<name>[a-z_]+)\s*=\s*(?P<value>\S.*)")
 _ONCE = ("id", "title", "severity", "description", "source", "remedy", "fix")
-_KEYS = {*_ONCE, "tags", "parameter", "needs", "absence", "configs"}
-_CONFIG_TABLES = ("topic_configs", "broker_configs")
+_KEYS = {*_ONCE, "tags", "parameter", "needs", "absence"}
 COLUMNS = "cluster, resource, status, reason, remedy, undo"
 _REQUIRED = ("id", "title", "severity", "description", "source")
 
@@ -195,28 +200,65 @@ FROM (
 ) GROUP BY cluster, rest, status, reason, remedy, undo"""
 
 
-def _with_fix(sql: str, key: str, value: str) -> str:
+class Fix(Struct, frozen=True):
+    """What a remedy changes, as SQL of the selected columns. An empty `after` deletes the field.
+    Without a `kind` it is the config `field` of the topic."""
+
+    kind: str
+    name: str = ""
+    field: str = "''"
+    after: str = ""
+    before: str = "NULL"
+    condition: str = "true"
+
+    def query(self, sql: str) -> str:
+        """The query of a control, with the changes of its remedy as JSON."""
+        if not self.kind:
+            return _with_topic_config(sql, self.field, self.after)
+        condition = f"status = 'alarm' AND ({self.condition})"
+        if self.after:
+            condition += f" AND ({self.after}) IS NOT NULL"
+        if self.field.endswith("[]"):
+            change = _change(self.kind, self.name, "x.key", "x.value", self.after or "NULL")
+            changes = f"transform({self.field[:-2]}, x -> {change})"
+        else:
+            change = _change(self.kind, self.name, self.field, self.before, self.after or "NULL")
+            changes = f"array({change})"
+        return f"""\
+SELECT cluster, resource, status, reason,
+  CASE WHEN {condition} THEN to_json({changes}) END AS remedy
+FROM (
+{sql}
+)"""
+
+
+def _change(kind: str, name: str, field: str, before: str, after: str) -> str:
+    values = {"name": name, "field": field, "before": before, "after": after}
+    texts = ", ".join(f"'{key}', CAST({value} AS STRING)" for key, value in values.items())
+    return f"named_struct('kind', '{kind}', {texts})"
+
+
+def _with_topic_config(sql: str, key: str, value: str) -> str:
     """The query of a control whose remedy sets a config of the topic. If all topics that inherit a
     value are alarms, they are one result: the default is the cause."""
     name = sql_text(key)
     changed = f"CASE WHEN status = 'alarm' THEN CAST({value} AS STRING) END"
     alone = "NOT by_default OR count(*) = 1"
+    change = _change(
+        "topic", "resource", name, "IF(overridden, before, NULL)",
+        "IF(overridden AND inherited = changed, NULL, changed)",
+    )  # fmt: skip
     return f"""\
 SELECT cluster, IF({alone}, min(resource), concat('default of ', {name})) AS resource,
   min(status) AS status,
   IF({alone}, min(reason), concat(min(reason), '; inherited by ', {{number count(*)}},
     ' topics, such as ', min(resource))) AS reason,
-  IF({alone}, min(remedy), NULL) AS remedy, IF({alone}, min(undo), NULL) AS undo
+  IF({alone}, min(remedy), NULL) AS remedy
 FROM (
   SELECT cluster, resource, status, reason, by_default, IF(by_default, before, resource) AS subject,
-    CASE WHEN changed IS NULL THEN NULL
-      WHEN overridden AND inherited = changed
-      THEN concat('alter-configs --topic=', resource, ' --delete-config=', {name})
-      ELSE concat('alter-configs --topic=', resource, ' ', {name}, '=', changed) END AS remedy,
-    CASE WHEN changed IS NOT NULL THEN concat('alter-configs --topic=', resource, ' ',
-      coalesce(pair, concat('--delete-config ', {name}))) END AS undo
+    CASE WHEN changed IS NOT NULL THEN to_json(array({change})) END AS remedy
   FROM (
-    SELECT q.*, {changed} AS changed, k.overridden, k.inherited, k.pair, k.value AS before,
+    SELECT q.*, {changed} AS changed, k.overridden, k.inherited, k.value AS before,
       NOT coalesce(k.overridden, true) AND every(q.status = 'alarm')
         OVER (PARTITION BY q.cluster, k.overridden, k.value) AS by_default
     FROM (
@@ -229,10 +271,9 @@ FROM (
 
 class Control(Struct, frozen=True):
     """One control. `needs` are the tables it reads; `absence` are those of which missing rows can
-    raise an alarm; `required_configs` are (table, config) pairs.
+    raise an alarm.
 
-    `dynamic` is whether the remedy works without a restart; None without a remedy. `fix` is the
-    topic config that the remedy sets, and its value as SQL.
+    `dynamic` is whether the remedy works without a restart; None without a remedy.
     """
 
     id: str
@@ -245,11 +286,10 @@ class Control(Struct, frozen=True):
     tags: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     absence: tuple[str, ...] = ()
-    required_configs: tuple[tuple[str, str], ...] = ()
     parameters: Mapping[str, str] = field(default_factory=dict)
     dynamic: bool | None = None
     risk: str = ""
-    fix: tuple[str, str] | None = None
+    fix: Fix | None = None
 
     @property
     def is_opinion(self) -> bool:
@@ -266,15 +306,9 @@ class Control(Struct, frozen=True):
         """The family, by the letter of the ID: topics, brokers, security ..."""
         return FAMILIES.get(self.id[0], "own")
 
-    @property
-    def requires(self) -> frozenset[str]:
-        """The tables that show whether a cluster has the required configs."""
-        tables = {table for table, _ in self.required_configs}
-        return frozenset({"clusters", *tables} if tables else ())
-
     def query(self, thresholds: Mapping[str, str]) -> str:
         """Return the SQL with parameters filled in; `thresholds` override their defaults."""
-        sql = self.sql if self.fix is None else _with_fix(self.sql, *self.fix)
+        sql = self.sql if self.fix is None else self.fix.query(self.sql)
         columns = ", ".join(
             name
             if re.search(rf"\b{name}\b", _COMMENT.sub("", sql))
@@ -396,7 +430,6 @@ def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
         tags=_words(entries.get("tags", ())),
         needs=_words(entries.get("needs", ())),
         absence=_words(entries.get("absence", ())),
-        required_configs=tuple(_required_configs(entries.get("configs", ()), path)),
         parameters=parameters,
         dynamic=dynamic,
         risk=risk,
@@ -404,14 +437,26 @@ def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
     )
 
 
-def _fix(entry: _Entry | None, path: Path) -> tuple[str, str] | None:
-    """Parse `retention.ms = 3600000`."""
+_FIX = re.compile(
+    r"(?P<left>[^=]+?)(\s*=\s*(?P<after>.+?)(\s+was\s+(?P<before>.+?))?(\s+if\s+(?P<condition>.+))?)?"
+)
+
+
+def _fix(entry: _Entry | None, path: Path) -> Fix | None:
+    """Parse `retention.ms = 3600000`, `quota entity key = delete was value` or `acl resource`."""
     if entry is None:
         return None
-    key, equals, value = (part.strip() for part in entry.text.partition("="))
-    if not (key and equals and value):
-        raise _malformed(path, entry.line, f"fix must be config = value, got {entry.text!r}")
-    return key, value
+    found = _FIX.fullmatch(entry.text)
+    words = found["left"].split() if found else []
+    is_acl = words[:1] == ["acl"]
+    if found is None or not 0 < len(words) < 4 or (found["after"] is None) != is_acl:
+        raise _malformed(path, entry.line, f"fix must be CONFIG = VALUE, KIND NAME FIELD = VALUE or"
+                                          f" acl NAME, got {entry.text!r}")  # fmt: skip
+    after = (found["after"] or "").strip()
+    given = {name: found[name] for name in ("before", "condition") if found[name]}
+    where = words if len(words) > 1 else ["", "", words[0]]
+    given |= zip(("kind", "name", "field"), where, strict=False)
+    return Fix(**given, after="" if after == "delete" else after)
 
 
 def _parameters(entries: Iterable[_Entry], path: Path) -> Iterator[tuple[str, str]]:
@@ -434,18 +479,6 @@ def _remedy(entry: _Entry | None, path: Path) -> tuple[bool | None, str]:
         raise _malformed(path, entry.line, f"remedy must be dynamic or restart, then one of "
                                           f"{', '.join(RISKS)}, got {entry.text!r}")  # fmt: skip
     return how == "dynamic", risk
-
-
-def _required_configs(entries: Iterable[_Entry], path: Path) -> Iterator[tuple[str, str]]:
-    """Yield `topic_configs retention.ms, segment.ms` as (table, config) pairs."""
-    for entry in entries:
-        table, _, configs = entry.text.partition(" ")
-        if table not in _CONFIG_TABLES or not configs.strip():
-            raise _malformed(path, entry.line, f"configs must be TABLE CONFIG[, CONFIG...] with the"
-                                              f" table {' or '.join(_CONFIG_TABLES)}, got"
-                                              f" {entry.text!r}")  # fmt: skip
-        for config in configs.split(","):
-            yield table, config.strip()
 
 
 def _words(entries: Iterable[_Entry]) -> tuple[str, ...]:

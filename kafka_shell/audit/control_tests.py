@@ -22,7 +22,7 @@ from typing import Any
 
 from kafka_shell.audit.collection import mentioned
 from kafka_shell.audit.control import Control, render
-from kafka_shell.audit.evaluate import query_of
+from kafka_shell.audit.evaluate import commands_of, query_of
 from kafka_shell.audit.model import ControlTest
 from kafka_shell.audit.query import select
 from kafka_shell.audit.session import sentence
@@ -122,7 +122,11 @@ def complete(table: Table, given: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def difference(found: Sequence[Mapping[str, Any]], expected: Sequence[Mapping[str, Any]]) -> str:
     """Return why the rows are not as expected, or an empty string."""
-    rows = [{name: render(str(row.get(name) or "")) for name in _EXPECTED} for row in found]
+    rows = [
+        {name: render(str(row.get(name) or "")) for name in _EXPECTED}
+        | dict(zip(("remedy", "undo"), commands_of(row), strict=True))
+        for row in found
+    ]
     named = {(entry.get("cluster", CLUSTER), entry["resource"]) for entry in expected}
     for entry in expected:
         where = entry.get("cluster", CLUSTER), entry["resource"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -18,8 +18,10 @@ from kafka_shell.audit.snapshot import check
 from kafka_shell.audit.table import Table
 from kafka_shell.audit.trends import shown
 from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import Change, Resource, Value
 from kafka_shell.base.text import quote
 from kafka_shell.base.units import same_value
+from kafka_shell.output.change_lines import undo_lines
 
 # Tables with intentional state -> their key columns. State that changes by itself (leaders, lag,
 # sizes) is not compared.
@@ -40,10 +42,10 @@ KEYS: dict[str, tuple[str, ...]] = {
 _STATE: dict[str, tuple[str, ...]] = {
     "brokers": ("host", "port", "rack", "version"),
     "acls": ("acl",),
-    "quotas": ("value", "options"),
+    "quotas": ("value", "entity"),
     "scram_users": ("iterations",),
     "features": ("level",),
-    "client_configs": ("value", "options"),
+    "client_configs": ("value", "entity"),
     "topics": ("partitions", "min_factor", "max_factor"),
     "topic_configs": ("value",),
     "broker_configs": ("value",),
@@ -54,7 +56,9 @@ _DECIDED = {
     "topic_configs": "overridden",
     "broker_configs": "source <> 'default'",
 }
-_WORDS = ("acl", "options")  # parts of commands, derived from the key
+MOST_ROWS = 10_000  # that differ, in the memory of this program
+TOO_MANY = f"only the first {MOST_ROWS:,} are shown"
+_WORDS = ("acl", "entity")  # parts of commands, derived from the key
 
 
 class _Side(Struct, frozen=True):
@@ -85,10 +89,11 @@ def between(
     after: Collection,
     tables: Mapping[str, Table],
     keep: Container[str] = (),
-) -> tuple[Drift, ...]:
-    """Return all rows that appeared, vanished or changed. Clusters are compared by their IDs, but
-    two clusters as they are now also if these differ. Spark configs in `keep` are not changed.
-    Raises ShellError if there are no clusters to compare.
+) -> tuple[tuple[Drift, ...], bool]:
+    """Return the rows that appeared, vanished or changed, the first MOST_ROWS of them, and whether
+    these are all. Clusters are compared by their IDs, but two clusters as they are now also if
+    these differ. Spark configs in `keep` are not changed. Raises ShellError if there are no
+    clusters to compare.
     """
     names = [
         name for name in KEYS if all(name in of for of in (tables, before.frames, after.frames))
@@ -105,7 +110,8 @@ def between(
             states.append(_states(name, f"{mark}_{name}", sql_text(mark)))
     session = before.frames[STATUS].sparkSession
     with tuned(session, before.rows + after.rows, keep):
-        return _drifts(_rows(session, states, sides), lost)
+        rows = _rows(session, states, sides).limit(MOST_ROWS + 1).collect()
+        return _drifts(rows[:MOST_ROWS], lost), len(rows) <= MOST_ROWS
 
 
 def over_snapshots(
@@ -138,7 +144,7 @@ def over_snapshots(
             for name, by in matched.items()
         ]
         states = [_states(name, f"trend_{name}", "snapshot_id", within) for name in KEYS]
-        rows = _rows(session, states, sides) if sides else []
+        rows = _rows(session, states, sides).collect() if sides else []
     return [
         (
             chosen[pair],
@@ -176,13 +182,14 @@ def _states(table: str, view: str, of: str, where: str = "true") -> str:
     )
 
 
-def _rows(session: Any, states: Sequence[str], sides: Sequence[_Side]) -> list[Any]:
+def _rows(session: Any, states: Sequence[str], sides: Sequence[_Side]) -> Any:
+    """The data frame of the rows that differ."""
     values = ", ".join(
         f"({each.pair}, {', '.join(map(sql_text, (each.mark, each.of, each.name, each.by)))})"
         for each in sides
     )
     query = _DIFFERENT.format(states="\nUNION ALL\n".join(states), sides=values)
-    return list(session.sql(query).collect())
+    return session.sql(query)
 
 
 def _drifts(rows: Iterable[Any], lost: Container[tuple[str, str]]) -> tuple[Drift, ...]:
@@ -312,57 +319,41 @@ State = Mapping[str, Any] | None
 
 def undo(table: str, key: Mapping[str, Any], was: State, now: State, name: str) -> str:
     """Return the command that restores the earlier state, or an empty string."""
-    line = _UNDO.get(table)
-    return single_command(line(key, was, now, name)) if line else ""
+    if table == "topics" and was is not None:
+        topic, factor = f"--topic={quote(str(key['topic']))}", was["min_factor"]
+        if now is None:
+            shape = f"--partitions {was['partitions']} --replication-factor {factor}"
+            return single_command(f"create-topic {topic} {shape}")
+        line = f"alter-topic {topic} --replication-factor {factor}"
+        return single_command(line if name == "min_factor" else "")
+    change = _change(table, key, was, now)
+    return single_command("; ".join(undo_lines([change] if change else [])))
 
 
-def _of_topic(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
-    topic = f"--topic={quote(str(key['topic']))}"
-    if was is None:  # brokers created an internal topic, and need it
-        return "" if str(key["topic"]).startswith("__") else f"delete-topic {topic}"
-    factor = f"--replication-factor {was['min_factor']}"
-    if now is None:
-        return f"create-topic {topic} --partitions {was['partitions']} {factor}"
-    return f"alter-topic {topic} {factor}" if name == "min_factor" else ""
+def _change(table: str, key: Mapping[str, Any], was: State, now: State) -> Change | None:
+    """The change that led to a difference; None if none is undone."""
+    either = was or now or {}
+    verb = "create" if was is None else "delete" if now is None else "alter"
+    # Brokers have created an internal topic, and need it.
+    if table == "topics" and not str(key["topic"]).startswith("__"):
+        return Change(Resource("topic", str(key["topic"])), verb)
+    if table == "acls":
+        return Change(Resource("acl", either["acl"]), verb)
+    if table == "topic_configs":
+        resource = Resource("topic", str(key["topic"]))
+    elif table == "quotas":
+        kind, _, name = either["entity"].partition(" ")
+        resource = Resource(kind, name)
+    elif table == "client_configs":
+        resource = Resource("client-config", either["entity"])
+    else:
+        return None
 
+    def value(state: State) -> Value:
+        found = None if state is None else state["value"] or ""
+        return float(found) if table == "quotas" and found else found
 
-def _of_topic_config(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
-    return f"alter-configs --topic={quote(str(key['topic']))} {_set_or_delete(key['key'], was)}"
-
-
-def _of_quota(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
-    options = (was or now or {})["options"]
-    if was is None:
-        return f"alter-quotas {options} --delete-config={quote(str(key['key']))}"
-    value = str(was["value"]).removesuffix(".0")
-    pair = quote(f"{key['key']}={value}")
-    return f"alter-quotas {options} --add-config={pair}"
-
-
-def _of_client_config(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
-    options = (was or now or {})["options"]
-    return f"alter-client-configs {options} {_set_or_delete(key['key'], was)}"
-
-
-def _of_acl(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
-    rule = quote((was or now or {})["acl"])
-    return f"alter-acls {'--add' if now is None else '--remove'}={rule}"
-
-
-def _set_or_delete(key: str, was: State) -> str:
-    if was is None:
-        return f"--delete-config={quote(key)}"
-    pair = quote(f"{key}={was['value'] or ''}")
-    return f"--add-config={pair}"
-
-
-_UNDO: dict[str, Callable[[Mapping[str, Any], State, State, str], str]] = {
-    "topics": _of_topic,
-    "topic_configs": _of_topic_config,
-    "quotas": _of_quota,
-    "client_configs": _of_client_config,
-    "acls": _of_acl,
-}
+    return Change(resource, "alter", str(key["key"]), value(was), value(now))
 
 
 def _without_whole_topics(found: Sequence[Drift]) -> list[Drift]:

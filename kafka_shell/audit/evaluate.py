@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
-import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from msgspec import Struct, field
@@ -18,6 +17,8 @@ from kafka_shell.audit.model import SEVERITIES, AuditFinding
 from kafka_shell.audit.query import select
 from kafka_shell.audit.session import is_remote, sentence
 from kafka_shell.audit.threads import in_threads
+from kafka_shell.base.plans import Change, Resource, Value
+from kafka_shell.output.change_lines import lines, undo_lines
 from kafka_shell.wire.rounds import in_slices
 
 # Of each control. The counts are those of all results.
@@ -25,7 +26,6 @@ MOST_FINDINGS = 10_000
 _AT_ONCE = 4
 _CORES = max(2, os.cpu_count() or 2)  # few rows: each query keeps a core busy with planning
 _TOGETHER = 12  # controls in one query of a few rows: a larger plan takes longer than two
-_WORD = re.compile(r"\w+")
 _STATUSES = ("ok", "info", "alarm", "skip", "error")  # that a control may return
 _EXISTS = f"coalesce(status, '') IN ({', '.join(map(sql_text, _STATUSES))})"
 REPORTED = "status NOT IN ('ok', 'suppressed')"
@@ -105,40 +105,9 @@ def evaluate(
         at.done.extend(each.id for each in group)
         return found
 
-    work: list[Callable[[], Evaluation]] = [
-        *(partial(evaluate_group, group) for group in _groups(controls, few)),
-        lambda: Evaluation() if stopped() else _without_configs(session, controls, unread),
-    ]
     with tuned(session, rows, keep):
-        return _sum(in_threads(lambda part: part(), work, _CORES if few else _AT_ONCE))
-
-
-def _without_configs(
-    session: Any, controls: Sequence[Control], unread: Container[tuple[str, str]]
-) -> Evaluation:
-    """The ok results of clusters that do not have a config that a control requires, one for each
-    config: their version of Kafka is older than the config."""
-    wanted: dict[str, set[str]] = defaultdict(set)
-    for control in controls:
-        for table, key in control.required_configs:
-            wanted[table].add(key)
-    if not wanted:
-        return Evaluation()
-    parts = ["SELECT DISTINCT '' AS `table`, cluster, '' AS key FROM clusters"] + [
-        f"SELECT DISTINCT '{table}', cluster, key FROM {table}"
-        f" WHERE key IN ({', '.join(map(sql_text, sorted(keys)))})"
-        for table, keys in wanted.items()
-    ]
-    has = {tuple(row) for row in session.sql("\nUNION ALL\n".join(parts)).collect()}
-    clusters = [cluster for table, cluster, _ in has if not table]
-    counts = Counter(
-        (control.id, "ok")
-        for control in controls
-        for table, key in control.required_configs
-        for cluster in clusters
-        if (table, cluster, key) not in has and (cluster, table) not in unread
-    )
-    return Evaluation(counts=counts)
+        groups = _groups(controls, few)
+        return _sum(in_threads(evaluate_group, groups, _CORES if few else _AT_ONCE))
 
 
 def _sum(parts: Iterable[Evaluation]) -> Evaluation:
@@ -149,11 +118,9 @@ def _sum(parts: Iterable[Evaluation]) -> Evaluation:
 
 
 def _groups(controls: Sequence[Control], few: bool) -> list[Sequence[Control]]:
-    """The controls that share a query: planning many takes longer than evaluating them. One without
-    the columns of a remedy has a query of its own."""
-    shared = [
-        each for each in controls if few and {"remedy", "undo"} <= set(_WORD.findall(each.sql))
-    ]
+    """The controls that share a query: planning many takes longer than evaluating them. One of a
+    user, whose query may fail, has a query of its own."""
+    shared = [each for each in controls if few and each.built_in]
     alone = [[each] for each in controls if each not in shared]
     return [*in_slices(shared, _TOGETHER), *alone]
 
@@ -271,7 +238,7 @@ def _alarms(session: Any, query: str) -> Counter[str]:
 
 def skipped(control: Control, unread: Mapping[tuple[str, str], str]) -> Evaluation:
     """Return a skip finding per cluster and required table that could not be read."""
-    required = {*control.needs, *control.absence, *(table for table, _ in control.required_configs)}
+    required = {*control.needs, *control.absence}
     found = [
         _of(control, cluster, table, "skip", f"{table} could not be read: {why}")
         for (cluster, table), why in sorted(unread.items())
@@ -287,7 +254,7 @@ def _failed(control: Control, why: str) -> Evaluation:
 
 def finding(control: Control, status: str, row: Mapping[str, Any]) -> AuditFinding:
     """A result of a query: with the units of its values, and a remedy if it is one command."""
-    given = render(row.get("remedy") or ""), render(row.get("undo") or "")
+    given = commands_of(row)
     remedy, undo = map(single_command, given)
     left_out = _LEFT_OUT if (remedy, undo) != given else ""
     return _of(
@@ -295,6 +262,32 @@ def finding(control: Control, status: str, row: Mapping[str, Any]) -> AuditFindi
         f"{render(row['reason'] or '')}{left_out}",
         remedy, undo,
     )  # fmt: skip
+
+
+def commands_of(row: Mapping[str, Any]) -> tuple[str, str]:
+    """The commands of a remedy and of its undo, as the query returns them or from its changes."""
+    remedy, undo = row.get("remedy") or "", row.get("undo") or ""
+    if not remedy.startswith("["):
+        return render(remedy), render(undo)
+    changes = [*map(_change, json.loads(remedy))]
+    return "; ".join(lines(changes)), "; ".join(undo_lines(changes))
+
+
+_NUMBERS: dict[str, Callable[[str], Value]] = {
+    "quota": float, "feature": int, "group-offsets": int,
+}  # fmt: skip
+
+
+def _change(given: Mapping[str, str]) -> Change:
+    """A change as the query of a control returns it (see `control.Fix`)."""
+    kind, name, field = given["kind"], render(given["name"]), given["field"]
+    read = _NUMBERS.get(kind, str)
+    before, after = (read(given[key]) if key in given else None for key in ("before", "after"))
+    if kind == "quota":
+        kind, _, name = name.partition(" ")
+    one_way = field.startswith("SCRAM-") or (kind == "feature" and before is None)
+    verb = "delete" if kind == "acl" else "alter"
+    return Change(Resource(kind, name), verb, field, before, after, reversible=not one_way)
 
 
 def _of(

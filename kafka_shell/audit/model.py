@@ -234,6 +234,13 @@ class AuditSnapshot(Struct, frozen=True):
         return 3 if self.unread else int(bool(self.incomplete))
 
 
+class WrittenRows(Struct, frozen=True):
+    """The rows of a query that were written to a folder."""
+
+    folder: str
+    rows: int
+
+
 class Trend(Struct, frozen=True):
     """A series over snapshots: `before` at `since`, `now` at `until`, and its regression line.
 

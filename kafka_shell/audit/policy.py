@@ -30,6 +30,7 @@ from kafka_shell.base.errors import ShellError, Status, UsageError, did_you_mean
 from kafka_shell.base.files import read_toml
 
 STATE = "X01"  # differences from a state file
+PLANNED = "X04"  # changes that --plan does not judge
 
 
 def wrong(path: Path, what: str, hint: str = "") -> ShellError:

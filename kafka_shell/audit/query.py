@@ -66,6 +66,31 @@ def rows(session: Any, text: str) -> tuple[Mapping[str, Any], ...]:
     )
 
 
+def write(session: Any, text: str, folder: str) -> int:
+    """Let executors write all rows of the query to a new folder, and return their number. The
+    format is the one of its name: .csv, .json, .jsonl or .parquet. Raises InvalidQuery."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as f
+
+    seen = Observation()
+    try:
+        frame = select(session, text)
+        frame = frame.toDF(*_unique(frame.columns))
+        nulls = [c.name for c in frame.schema if c.dataType.typeName() == "void"]  # of no format
+        frame = frame.withColumns({name: f.col(f"`{name}`").cast("string") for name in nulls})
+        writer = frame.observe(seen, f.count(f.lit(1)).alias("rows")).write
+        if folder.endswith(".csv"):
+            writer.csv(folder, header=True)
+        elif folder.endswith(".parquet"):
+            writer.parquet(folder)
+        else:
+            writer.json(folder, ignoreNullFields=False)
+    except PySparkException as error:
+        raise _invalid(error) from None
+    return int(seen.get["rows"])
+
+
 def _unique(names: Sequence[str]) -> list[str]:
     """The names of columns, numbered where one occurs twice: `topic`, `topic (2)`."""
     seen: Counter[str] = Counter()

@@ -19,7 +19,7 @@ from kafka_shell.audit.model import (
     Drift,
     LeftOut,
 )
-from kafka_shell.audit.policy import DRIFT, STATE, Policy
+from kafka_shell.audit.policy import DRIFT, PLANNED, STATE, Policy
 from kafka_shell.audit.snapshot import is_snapshot
 from kafka_shell.audit.table import Table
 from kafka_shell.audit.tables import TABLES
@@ -39,7 +39,7 @@ def tables_for(
     names: set[str] = set()
     for control in controls:
         names |= mentioned(control.query(thresholds.get(control.id, {})), tables)
-        names |= {*control.needs, *control.requires} & tables.keys()
+        names |= {*control.needs} & tables.keys()
     return names
 
 
@@ -147,6 +147,23 @@ def with_state(
     )
 
 
+def with_unjudged(report: AuditReport, reasons: Mapping[str, str]) -> AuditReport:
+    """Add the changes of a plan that were not judged, with the reasons."""
+    title, (cluster, *_) = "Changes that are not judged", report.clusters
+    skipped = [
+        AuditFinding(PLANNED, title, "medium", "skip", cluster, about, why)
+        for about, why in reasons.items()
+    ]
+    counts = {"skip": len(skipped)}
+    about = "The findings of the other changes are complete."
+    result = ControlResult(PLANNED, title, "medium", "drift", counts, about)
+    return replace(
+        report,
+        findings=in_order((*report.findings, *skipped)),
+        controls=(*report.controls, *([result] if skipped else [])),
+    )
+
+
 def _severity(severity: str, cluster: str, dev: Container[str]) -> str:
     """The severity of a finding in a cluster."""
     return max(severity, "medium", key=SEVERITIES.index) if cluster in dev else severity
@@ -165,18 +182,19 @@ def _compare(
 ) -> tuple[list[AuditFinding], ControlResult]:
     """Return the findings of X02 (another cluster) or X03 (an earlier snapshot): one per
     difference, and what could not be compared."""
-    from kafka_shell.audit.drift import between, left_out, unread
+    from kafka_shell.audit.drift import TOO_MANY, between, left_out, unread
 
     earlier = is_snapshot(name)
     id = DRIFT[1] if earlier else DRIFT[0]
     title = f"Differs from {'the snapshot' if earlier else 'the cluster'} {name}"
     keep = engine.opened.keep
-    drifts = engine.run("comparing", lambda: between(other, collection, TABLES, keep))
+    drifts, complete = engine.run("comparing", lambda: between(other, collection, TABLES, keep))
     skipped = engine.run("comparing", lambda: [
         *((cluster, "cluster", "only on one side: not compared")
           for cluster in left_out(other, collection)),
         *((cluster, table, f"missing resources are not compared: {why}")
           for (cluster, table), why in (unread(other) | unread(collection)).items()),
+        *(() if complete else ((", ".join(collection.clusters), "differences", TOO_MANY),)),
     ])  # fmt: skip
     findings = [
         AuditFinding(

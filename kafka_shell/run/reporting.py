@@ -83,7 +83,7 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
     writer = Writer(
         out,
         context.err,
-        values.get("output") or context.settings.output,
+        _format(values.get("output")) or context.settings.output,
         _theme(context) if color or color_err else None,
         color,
         columns_of(out),
@@ -99,6 +99,11 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
     writer.err.place = context.script.tell_place
     writer.err.may_close = True  # nobody reads the messages: the exit status still tells
     return writer
+
+
+def _format(output: str | None) -> str:
+    """The format of an output; empty for a directory that the command writes to."""
+    return "" if output is None or "." in output else output
 
 
 def _theme(context: Context) -> Theme:

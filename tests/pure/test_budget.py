@@ -11,13 +11,13 @@ from collections import Counter
 from tests.support.places import PACKAGE
 
 # Without blank lines, comments, docstrings and imports, so that nobody gains by deleting those.
-SUM = 58800
+SUM = 59050
 LINES = {
-    ".": 1300, "admin": 18000, "advice": 1100, "audit": 5500, "base": 1550, "clients": 800,
-    "commands": 14400, "language": 2030, "output": 2500, "pasted": 750, "run": 1320,
+    ".": 1300, "admin": 18000, "advice": 1100, "audit": 5700, "base": 1550, "clients": 800,
+    "commands": 14400, "language": 2030, "output": 2600, "pasted": 750, "run": 1320,
     "sandbox": 2250, "shell": 1950, "view": 950, "wire": 5000,
 }  # fmt: skip
-FILES = 431
+FILES = 433
 LONGEST = 900  # lines of a file, with everything
 _NOISE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,

@@ -25,8 +25,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     # What a plan would do: it reads the cluster, and nothing below knows it.
     "advice": VALUES | {"admin", "wire"},
     "clients": VALUES | {"admin.client_configs", "wire"},
-    # Remedies are lines of this shell: they are quoted as the language reads them.
-    "audit": VALUES | {"admin", "wire", "settings", "language"},
+    # Remedies are changes, which are shown as commands.
+    "audit": VALUES | {"admin", "wire", "settings", "output"},
     "view": VALUES | {"admin", "wire", "settings", "language"},
     "output": VALUES,
     "sandbox": VALUES | {"admin", "wire"},

@@ -16,10 +16,11 @@ import pyarrow
 from kafka_shell.audit import control_tests
 from kafka_shell.audit.control import load
 from kafka_shell.audit.engine import tuned
-from kafka_shell.audit.evaluate import query_of
+from kafka_shell.audit.evaluate import commands_of, query_of
 from kafka_shell.audit.session import sentence
 from kafka_shell.audit.source import record_batch
 from kafka_shell.audit.tables import TABLES
+from kafka_shell.base.units import ConfigType, format_config_value
 from kafka_shell.wire.rounds import in_slices
 from tests.support.places import CONTROLS as FOLDER
 
@@ -46,7 +47,7 @@ def configs(topic: str, **values: str) -> Rows:
 def override(topic: str, key: str, value: str, inherited: str = "") -> dict[str, Any]:
     """A config that a topic overrides."""
     return {"topic": topic, "key": key, "value": value, "overridden": True,
-            "inherited": inherited, "pair": f"{key}={value}"}  # fmt: skip
+            "inherited": inherited}  # fmt: skip
 
 
 def config(broker: int, key: str, value: str | None, source: str = "static_broker",
@@ -55,7 +56,7 @@ def config(broker: int, key: str, value: str | None, source: str = "static_broke
     static = value if source == "static_broker" else None
     return {"broker_id": broker, "key": key, "value": value, "source": source,
             "sensitive": value is None, "static_value": static,
-            "pair": f"{key}={value}"} | values  # fmt: skip
+            } | values  # fmt: skip
 
 
 def acl(principal: str, operation: str, name: str, pattern_type: str = "literal",
@@ -65,7 +66,7 @@ def acl(principal: str, operation: str, name: str, pattern_type: str = "literal"
     rule = f"allow {principal} {operation} on {pattern}{resource} {name}"
     return {"resource_type": resource, "resource_name": name, "pattern_type": pattern_type,
             "principal": principal, "host": "*", "operation": operation, "permission": "allow",
-            "acl": rule, "word": f"'{rule}'"}  # fmt: skip
+            "acl": rule}  # fmt: skip
 
 
 def listener(protocol: str, *mechanisms: str, reauth_ms: int | None = 0,
@@ -81,6 +82,11 @@ def batch(place: str, base: int, last: int, age: timedelta, **values: Any) -> di
     own = {"topic": "orders", "place": place, "base_offset": base, "last_offset": last,
            "records": last - base + 1, "base_timestamp": at, "max_timestamp": at}  # fmt: skip
     return own | values
+
+
+def setting(key: str, value: str) -> str:
+    """A config of a topic as commands show it."""
+    return f"{key}={format_config_value(key, ConfigType.UNKNOWN, value)}"
 
 
 def found(resource: str, status: str, **values: str) -> dict[str, str]:
@@ -157,4 +163,5 @@ def _rows(
             yield from _rows(session, [query], errors)
         return
     for row in found:
-        yield queries[row["number"]], row.asDict()
+        remedy, undo = commands_of(row.asDict())
+        yield queries[row["number"]], row.asDict() | {"remedy": remedy, "undo": undo}

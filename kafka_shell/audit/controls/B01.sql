@@ -5,7 +5,6 @@
 -- description: A misspelled topic name creates a topic with the default configs of the broker.
 -- source: Apache Kafka documentation, Broker configs, auto.create.topics.enable
 -- needs: broker_configs
--- configs: broker_configs auto.create.topics.enable
 -- remedy: restart, safe
 SELECT
   cluster,

@@ -6,7 +6,6 @@
 --   three brokers is a finding of B05, not of this control.
 -- source: Apache Kafka documentation, Broker configs, default.replication.factor
 -- needs: broker_configs, clusters
--- configs: broker_configs default.replication.factor
 -- parameter: factor = 3
 -- remedy: restart, safe
 WITH judged AS (

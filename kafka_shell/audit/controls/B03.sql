@@ -7,9 +7,10 @@
 --   the default of all brokers would change nothing, or would lower the value of a broker.
 -- source: Apache Kafka documentation, Broker configs, min.insync.replicas
 -- needs: broker_configs, features, clusters
--- configs: broker_configs min.insync.replicas
 -- parameter: copies = 2
 -- remedy: dynamic, disruptive
+-- fix: broker-default '' 'min.insync.replicas' = {copies}
+--   was coalesce(cluster_default, IF(kept, CAST(lowest AS STRING), NULL)) if raises
 WITH judged AS (
   SELECT cluster, min(try_cast(value AS INT)) AS lowest, max(cluster_default) AS cluster_default,
     min(CASE WHEN source <> 'dynamic_broker' THEN try_cast(value AS INT) END) AS inherited,
@@ -35,13 +36,5 @@ SELECT
   CASE WHEN lowest < {copies}
     THEN concat('min.insync.replicas is ', lowest, ' on brokers ', brokers)
     ELSE concat('min.insync.replicas is at least ', lowest) END AS reason,
-  CASE WHEN bad AND raises THEN 'alter-configs --broker-default min.insync.replicas={copies}'
-  END AS remedy,
-  CASE
-    WHEN (bad AND raises) IS NOT TRUE THEN NULL
-    WHEN cluster_default IS NOT NULL OR kept
-      THEN concat('alter-configs --broker-default min.insync.replicas=',
-        coalesce(cluster_default, CAST(lowest AS STRING)))
-    ELSE 'alter-configs --broker-default --delete-config min.insync.replicas'
-  END AS undo
+  cluster_default, kept, lowest, raises
 FROM fixable j LEFT JOIN kept ON kept.cluster = j.cluster

@@ -6,7 +6,6 @@
 --   not recommended for production.
 -- source: Apache Kafka documentation, KRaft, Process roles
 -- needs: broker_configs
--- configs: broker_configs process.roles
 -- remedy: restart, disruptive
 SELECT
   cluster,

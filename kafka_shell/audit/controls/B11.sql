@@ -11,6 +11,7 @@
 -- needs: broker_configs
 -- parameter: besides = listener\.name\..*|(advertised\.)?listeners|.*keystore.*|.*truststore.*|.*\.throttled\.rate
 -- remedy: dynamic, disruptive
+-- fix: broker broker_id key = delete was value if with_remedy
 WITH others AS (
   SELECT cluster, key, count(DISTINCT coalesce(value, '')) > 1 AS differ
   FROM broker_configs GROUP BY cluster, key
@@ -31,8 +32,5 @@ SELECT
     WHEN bad AND cluster_default IS NOT NULL THEN concat(' on this broker, ',
       {config concat(key, '=', cluster_default)}, ' as the cluster-wide default')
     WHEN bad THEN ' on this broker only' ELSE '' END) AS reason,
-  CASE WHEN bad AND with_remedy
-    THEN concat('alter-configs --broker-id ', broker_id, ' --delete-config=', key) END AS remedy,
-  CASE WHEN bad AND with_remedy
-    THEN concat('alter-configs --broker-id ', broker_id, ' ', pair) END AS undo
+  broker_id, key, value, with_remedy
 FROM judged

@@ -9,11 +9,11 @@
 -- source: Apache Kafka documentation, Broker configs, num.io.threads, num.network.threads,
 --   num.replica.fetchers; Updating thread configs
 -- needs: broker_configs
--- configs: broker_configs num.io.threads, num.network.threads, num.replica.fetchers
 -- parameter: io = 8
 -- parameter: network = 3
 -- parameter: fetchers = 2
 -- remedy: dynamic, safe
+-- fix: broker-default '' key = least(floor, threads * 2) was before if fixable
 WITH threads AS (
   SELECT cluster, key, min(try_cast(value AS INT)) AS threads, max(cluster_default) AS before,
     min(CASE WHEN source <> 'dynamic_broker' THEN try_cast(value AS INT) END) AS inherited,
@@ -35,12 +35,5 @@ SELECT
   CASE WHEN threads < floor THEN 'alarm' ELSE 'ok' END AS status,
   concat(key, ' is ', threads, CASE WHEN threads < floor THEN concat(', less than ', floor)
     ELSE '' END) AS reason,
-  CASE WHEN fixable
-    THEN concat('alter-configs --broker-default ', key, '=', least(floor, threads * 2))
-  END AS remedy,
-  CASE
-    WHEN fixable IS NOT TRUE THEN NULL
-    WHEN before IS NULL THEN concat('alter-configs --broker-default --delete-config=', key)
-    ELSE concat('alter-configs --broker-default ', key, '=', before)
-  END AS undo
+  key, floor, threads, before, fixable
 FROM judged

@@ -9,6 +9,7 @@
 -- needs: features
 -- absence: features
 -- remedy: dynamic, irreversible
+-- fix: feature feature = highest was IF(feature = 'kraft.version', NULL, level)
 WITH judged AS (
   SELECT *, level < highest AS below, feature = 'kraft.version' AND level = 0 AS static_voters
   FROM features
@@ -20,8 +21,5 @@ SELECT
   concat('level ', level, CASE WHEN below
     THEN concat(', all brokers support ', highest) ELSE '' END,
     IF(static_voters, '; the voters are static', '')) AS reason,
-  CASE WHEN below AND NOT static_voters
-    THEN concat('update-features ', feature, '=', highest) END AS remedy,
-  CASE WHEN below AND feature <> 'kraft.version'
-    THEN concat('update-features ', feature, '=', level) END AS undo
+  feature, highest, level
 FROM judged

@@ -7,8 +7,6 @@
 --   compacted topics without deletion, and changelogs are ignored.
 -- source: Apache Kafka documentation, Broker configs, offsets.retention.minutes
 -- needs: broker_configs, topic_configs, topics
--- configs: broker_configs offsets.retention.minutes
--- configs: topic_configs retention.ms, cleanup.policy
 -- parameter: besides = $frameworks
 -- remedy: restart, safe
 WITH longest AS (

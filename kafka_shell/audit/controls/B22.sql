@@ -11,7 +11,6 @@
 -- source: Apache Kafka documentation, kafka-transactions (KIP-664)
 -- needs: transactions, open_transactions, broker_configs
 -- absence: transactions, broker_configs
--- configs: broker_configs transaction.max.timeout.ms
 -- remedy: dynamic, irreversible
 WITH most AS (
   SELECT cluster, max(try_cast(value AS BIGINT)) AS ms
@@ -38,7 +37,7 @@ SELECT
   CASE WHEN t.duration_ms > most.ms THEN 'alarm' ELSE 'ok' END AS status,
   concat(t.state, CASE WHEN t.duration_ms IS NOT NULL
     THEN concat(' for ', {age t.duration_ms}) ELSE '' END) AS reason,
-  CASE WHEN t.duration_ms > most.ms THEN concat('fence-producer --transactional-id=', t.word) END AS remedy
+  CASE WHEN t.duration_ms > most.ms THEN concat('fence-producer --transactional-id=', {word t.transactional_id}) END AS remedy
 FROM transactions t JOIN most ON most.cluster = t.cluster
 UNION ALL
 SELECT

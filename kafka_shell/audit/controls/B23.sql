@@ -6,13 +6,11 @@
 -- source: Apache Kafka documentation, Dynamic log levels (KIP-412)
 -- needs: broker_loggers
 -- remedy: dynamic, safe
+-- fix: logger broker_id logger = 'INFO' was level
 SELECT
   cluster,
   concat('broker ', broker_id, ' ', logger) AS resource,
   CASE WHEN level IN ('DEBUG', 'TRACE') THEN 'alarm' ELSE 'ok' END AS status,
   concat('level ', level) AS reason,
-  CASE WHEN level IN ('DEBUG', 'TRACE')
-    THEN concat('alter-configs --logger ', broker_id, ' --add-config=', word, '=INFO') END AS remedy,
-  CASE WHEN level IN ('DEBUG', 'TRACE')
-    THEN concat('alter-configs --logger ', broker_id, ' --add-config=', word, '=', level) END AS undo
+  broker_id, logger, level
 FROM broker_loggers

@@ -7,17 +7,14 @@
 -- source: Apache Kafka documentation, Broker configs, max.connections, max.connections.per.ip and
 --   max.connection.creation.rate
 -- needs: broker_configs
--- configs: broker_configs max.connections
 -- parameter: fewest = 20
 -- remedy: dynamic, safe
+-- fix: broker broker_id key = delete was value if startswith(source, 'dynamic_broker')
 SELECT
   cluster,
   concat('broker ', broker_id, ' ', key) AS resource,
   CASE WHEN try_cast(value AS INT) < {fewest} THEN 'alarm' ELSE 'ok' END AS status,
   concat(key, ' is ', value) AS reason,
-  CASE WHEN try_cast(value AS INT) < {fewest} AND startswith(source, 'dynamic_broker')
-    THEN concat('alter-configs --broker-id ', broker_id, ' --delete-config=', key) END AS remedy,
-  CASE WHEN try_cast(value AS INT) < {fewest} AND startswith(source, 'dynamic_broker')
-    THEN concat('alter-configs --broker-id ', broker_id, ' ', pair) END AS undo
+  broker_id, key, value, source
 FROM broker_configs
 WHERE key RLIKE r'(^|\.)(max\.connections|max\.connections\.per\.ip|max\.connection\.creation\.rate)$'

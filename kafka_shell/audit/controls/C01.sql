@@ -6,6 +6,7 @@
 -- source: Apache Kafka documentation, Producer configs, acks
 -- needs: effective_client_configs
 -- remedy: dynamic, disruptive
+-- fix: client-config entity 'acks' = 'all' was value
 WITH judged AS (
   SELECT e.*, e.value NOT IN ('all', '-1') AS bad
   FROM effective_client_configs e WHERE e.key = 'acks'
@@ -15,6 +16,5 @@ SELECT
   concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('acks is ', value, ', set for the ', level) AS reason,
-  CASE WHEN bad THEN concat('alter-client-configs ', options, ' acks=all') END AS remedy,
-  CASE WHEN bad THEN concat('alter-client-configs ', options, ' --add-config=', pair) END AS undo
+  entity, value
 FROM judged j

@@ -7,8 +7,8 @@
 -- source: Apache Kafka documentation, Broker configs, group.min.session.timeout.ms and
 --   group.max.session.timeout.ms
 -- needs: effective_client_configs, broker_configs
--- configs: broker_configs group.min.session.timeout.ms, group.max.session.timeout.ms
 -- remedy: dynamic, safe
+-- fix: client-config entity 'session.timeout.ms' = least(high, greatest(low, ms)) was value
 WITH bounds AS (
   SELECT cluster,
     max(CASE WHEN key = 'group.min.session.timeout.ms' THEN try_cast(value AS BIGINT) END) AS low,
@@ -29,8 +29,5 @@ SELECT
   CASE WHEN ms IS NULL THEN 'skip' WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('session.timeout.ms is ', {duration value}, IF(ms IS NULL, ' (not a number)', ''),
     ', brokers accept ', {duration low}, ' to ', {duration high}) AS reason,
-  CASE WHEN bad THEN concat('alter-client-configs ', options, ' session.timeout.ms=',
-    least(high, greatest(low, ms))) END AS remedy,
-  CASE WHEN bad THEN concat('alter-client-configs ', options, ' --add-config=', pair)
-  END AS undo
+  entity, value, low, high, ms
 FROM judged j

@@ -10,6 +10,7 @@
 -- absence: effective_client_configs
 -- parameter: session = 45000
 -- remedy: dynamic, safe
+-- fix: client-config entity 'heartbeat.interval.ms' = session DIV 3 was value
 WITH judged AS (
   SELECT h.*, try_cast(h.value AS BIGINT) AS heartbeat, coalesce(s.value, '{session}') AS timeout,
     try_cast(coalesce(s.value, '{session}') AS BIGINT) AS session
@@ -30,9 +31,5 @@ SELECT
   concat('heartbeat.interval.ms is ', {duration value}, IF(heartbeat IS NULL, ' (not a number)', ''),
     ', session.timeout.ms is ', {duration timeout}, IF(session IS NULL, ' (not a number)', ''))
     AS reason,
-  CASE WHEN heartbeat * 3 > session
-    THEN concat('alter-client-configs ', options, ' heartbeat.interval.ms=', session DIV 3)
-  END AS remedy,
-  CASE WHEN heartbeat * 3 > session
-    THEN concat('alter-client-configs ', options, ' --add-config=', pair) END AS undo
+  entity, value, session
 FROM judged j

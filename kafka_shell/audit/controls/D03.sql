@@ -10,7 +10,6 @@
 -- source: Apache Kafka documentation, Producer configs, enable.idempotence
 -- needs: batches, topic_configs, topics
 -- absence: topics
--- configs: topic_configs cleanup.policy
 -- parameter: besides = $frameworks
 -- parameter: ordered = .*\.ordered
 -- parameter: last = 100

@@ -7,7 +7,6 @@
 --   unlimited retention, are not affected. Kafka Streams and others may write old timestamps.
 -- source: Apache Kafka documentation, Topic configs, retention.ms; KIP-937
 -- needs: batches, topics, topic_configs
--- configs: topic_configs cleanup.policy, retention.ms
 -- parameter: besides = $frameworks
 -- parameter: ahead_ms = 3600000
 -- parameter: disorder_ms = 86400000

@@ -7,7 +7,6 @@
 --   partitions where the start of the log was sampled are evaluated.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: batches, topic_configs, topics
--- configs: topic_configs retention.ms, cleanup.policy, retention.bytes
 -- parameter: over = 1.5
 -- parameter: under = 0.5
 WITH oldest AS (

@@ -9,7 +9,6 @@
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: batches, group_offsets, topic_configs, partition_offsets
 -- absence: batches, group_offsets, partition_offsets
--- configs: topic_configs retention.ms, cleanup.policy
 -- parameter: share = 0.1
 -- parameter: shortest = 604800000
 WITH slowest AS (

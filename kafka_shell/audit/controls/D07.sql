@@ -6,7 +6,6 @@
 --   records without one. Unique keys are expected in a compacted topic and are not reported.
 -- source: Apache Kafka documentation, Log compaction
 -- needs: record_samples, topic_configs, topics
--- configs: topic_configs cleanup.policy
 WITH sampled AS (
   SELECT r.cluster, r.topic, sum(records) AS records, sum(null_keys) AS null_keys,
     sum(unread) AS unread

@@ -9,9 +9,10 @@
 -- source: Apache Kafka documentation, Consumer configs, auto.offset.reset
 -- needs: groups, group_offsets, partition_offsets
 -- remedy: dynamic, irreversible
+-- fix: group-offsets name place = IF(to = 'earliest', earliest, latest) was before if state = 'Empty'
 WITH committed AS (
   -- a group may have committed after the other end offset was read
-  SELECT o.cluster, o.group, o.topic, o.partition, o.offset, g.word, g.state, p.earliest,
+  SELECT o.cluster, o.group, o.topic, o.partition, o.offset, g.state, p.earliest,
     greatest(p.latest, coalesce(o.latest, p.latest)) AS latest
   FROM group_offsets o
   JOIN groups g ON g.cluster = o.cluster AND g.group = o.group
@@ -33,8 +34,6 @@ SELECT
     ELSE 'alarm'
   END AS status,
   concat('offset ', j.offset, ', the log contains offsets ', earliest, ' to ', latest) AS reason,
-  CASE WHEN to IS NOT NULL AND state = 'Empty' THEN concat('reset-offsets --group=', word, ' --to ', to,
-    ' --topic=', topic, ':', partition) END AS remedy,
-  CASE WHEN to IS NOT NULL AND state = 'Empty' THEN concat('reset-offsets --group=', word, ' --offset=',
-    topic, ':', partition, '=', j.offset) END AS undo
+  j.group AS name, concat(topic, ':', partition) AS place, j.offset AS before, to, earliest, latest,
+  state
 FROM judged j

@@ -35,5 +35,5 @@ SELECT
       IF(reads.existing = 1, ' partition', ' partitions'))
   END AS reason,
   CASE WHEN g.state IN ('Empty', 'Dead') AND coalesce(reads.existing, 0) = 0
-    THEN concat('delete-group --group=', g.word) END AS remedy
+    THEN concat('delete-group --group=', {word g.group}) END AS remedy
 FROM groups g LEFT JOIN reads ON reads.cluster = g.cluster AND reads.group = g.group

@@ -7,7 +7,6 @@
 --   at or after the committed offset, so records may be older.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: group_offsets, batches, topic_configs
--- configs: topic_configs retention.ms, cleanup.policy
 -- parameter: share = 0.9
 WITH unread AS (
   SELECT o.cluster, o.group, o.topic, o.partition, max(o.lag) AS lag,

@@ -12,6 +12,7 @@
 -- absence: quotas
 -- parameter: rate = 104857600
 -- remedy: dynamic, disruptive
+-- fix: quota entity key = {rate}
 WITH rates AS (SELECT explode(array('producer_byte_rate', 'consumer_byte_rate')) AS key),
 defaults AS (
   SELECT cluster, key, min_by(entity, value) AS entity, min(value) AS value
@@ -29,12 +30,7 @@ SELECT
   CASE WHEN d.key IS NULL THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN d.key IS NULL THEN concat('no default user or client ID quota sets ', rates.key)
     ELSE concat(d.entity, ': ', {quota concat(d.key, '=', d.value)}) END AS reason,
-  CASE WHEN d.key IS NULL THEN concat('alter-quotas ',
-    IF(i.key IS NULL, '--user-default ', '--client-id-default '), rates.key, '={rate}')
-  END AS remedy,
-  CASE WHEN d.key IS NULL THEN concat('alter-quotas ',
-    IF(i.key IS NULL, '--user-default', '--client-id-default'), ' --delete-config=', rates.key)
-  END AS undo
+  IF(i.key IS NULL, 'user-default', 'client-id-default') AS entity, rates.key AS key
 FROM clusters c CROSS JOIN rates
 LEFT JOIN defaults d ON d.cluster = c.cluster AND d.key = rates.key
 LEFT JOIN client_ids i ON i.cluster = c.cluster AND i.key = rates.key

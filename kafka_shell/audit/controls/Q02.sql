@@ -10,6 +10,7 @@
 -- needs: quotas, broker_configs, topic_configs
 -- absence: quotas
 -- remedy: dynamic, disruptive
+-- fix: quota of_user key = wanted
 WITH windows AS (
   SELECT n.cluster, min(try_cast(n.value AS BIGINT) * try_cast(s.value AS BIGINT)) AS seconds
   FROM broker_configs n
@@ -42,8 +43,5 @@ SELECT
   CASE WHEN bad THEN concat({quota concat(key, '=', value)}, ' never applies: ',
       'the default user quota is ', {quota concat(key, '=', outranked_by)})
     ELSE {quota concat(key, '=', value)} END AS reason,
-  CASE WHEN bad THEN concat('alter-quotas --user-default ', options, ' ', key, '=', wanted)
-  END AS remedy,
-  CASE WHEN bad THEN concat('alter-quotas --user-default ', options, ' --delete-config=', key)
-  END AS undo
+  concat('user-default ', entity) AS of_user, key, wanted
 FROM judged

@@ -10,6 +10,7 @@
 -- needs: quotas, scram_users, acls, group_members, client_configs, broker_configs, listeners
 -- absence: scram_users, acls, group_members, client_configs, broker_configs, listeners
 -- remedy: dynamic, safe
+-- fix: quota entity key = delete was value
 WITH only_scram AS (
   SELECT cluster,
     every(protocol IN ('SASL_SSL', 'SASL_PLAINTEXT')
@@ -56,6 +57,5 @@ SELECT
     WHEN no_id THEN 'no group member or client config has this client ID'
     ELSE 'known'
   END AS reason,
-  CASE WHEN bad THEN concat('alter-quotas ', options, ' --delete-config=', key) END AS remedy,
-  CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=', value) END AS undo
+  entity, key, value
 FROM judged

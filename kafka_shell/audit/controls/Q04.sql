@@ -8,9 +8,8 @@
 -- source: Apache Kafka documentation, Broker configs, quota.window.num and
 --   quota.window.size.seconds
 -- needs: quotas, broker_configs, topic_configs
--- configs: broker_configs quota.window.num, quota.window.size.seconds
--- configs: topic_configs max.message.bytes
 -- remedy: dynamic, disruptive
+-- fix: quota entity key = CAST(ceil(bytes / seconds) AS BIGINT) was value
 WITH windows AS (
   SELECT n.cluster, min(try_cast(n.value AS BIGINT) * try_cast(s.value AS BIGINT)) AS seconds
   FROM broker_configs n
@@ -36,7 +35,5 @@ SELECT
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat({bytes CAST(value * seconds AS BIGINT)}, ' in ', seconds,
     's, the largest max.message.bytes is ', {bytes bytes}, ' (topic ', topic, ')') AS reason,
-  CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=',
-    CAST(ceil(bytes / seconds) AS BIGINT)) END AS remedy,
-  CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=', value) END AS undo
+  entity, key, value, bytes, seconds
 FROM judged

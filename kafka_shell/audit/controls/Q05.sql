@@ -7,8 +7,8 @@
 -- source: Apache Kafka documentation, Quotas, request rate quotas (KIP-124)
 -- needs: quotas, broker_configs
 -- absence: broker_configs
--- configs: broker_configs num.io.threads, num.network.threads
 -- remedy: dynamic, safe
+-- fix: quota entity key = percentage was value
 WITH threads AS (
   SELECT cluster, broker_id, 100 * sum(try_cast(value AS INT)) AS percentage
   FROM broker_configs WHERE key IN ('num.io.threads', 'num.network.threads')
@@ -25,6 +25,5 @@ SELECT
   concat(entity, ' ', key) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat({quota concat(key, '=', value)}, ' of ', percentage, '%') AS reason,
-  CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=', percentage) END AS remedy,
-  CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=', value) END AS undo
+  entity, key, value, percentage
 FROM judged

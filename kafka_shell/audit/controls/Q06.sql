@@ -10,6 +10,7 @@
 -- absence: effective_quotas
 -- parameter: rate = 10
 -- remedy: dynamic, disruptive
+-- fix: quota entity 'controller_mutation_rate' = {rate}
 WITH creators AS (
   SELECT DISTINCT cluster, substr(principal, 6) AS user FROM acls
   WHERE permission = 'allow' AND principal LIKE 'User:%' AND principal <> 'User:*'
@@ -26,12 +27,7 @@ SELECT
   CASE WHEN coalesce(own.rate, any.rate) IS NULL THEN 'no controller_mutation_rate quota applies'
     ELSE concat('controller_mutation_rate is ',
       {quota concat('controller_mutation_rate=', coalesce(own.rate, any.rate))}) END AS reason,
-  CASE WHEN coalesce(own.rate, any.rate) IS NULL
-    THEN concat('alter-quotas --user=', {word c.user}, ' controller_mutation_rate={rate}')
-  END AS remedy,
-  CASE WHEN coalesce(own.rate, any.rate) IS NULL
-    THEN concat('alter-quotas --user=', {word c.user}, ' --delete-config controller_mutation_rate')
-  END AS undo
+  concat('user ', {word c.user}) AS entity
 FROM creators c
 LEFT JOIN limited own ON own.cluster = c.cluster AND own.user = c.user
 LEFT JOIN limited any ON any.cluster = c.cluster AND any.user IS NULL

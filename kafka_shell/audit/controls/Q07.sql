@@ -11,6 +11,7 @@
 -- parameter: percentage = 1
 -- parameter: rate = 1
 -- remedy: dynamic, disruptive
+-- fix: quota entity key = delete was value
 WITH judged AS (
   SELECT q.*, d.key IS NULL AND value < CASE q.key WHEN 'request_percentage' THEN {percentage}
     WHEN 'producer_byte_rate' THEN {bytes} WHEN 'consumer_byte_rate' THEN {bytes}
@@ -25,6 +26,5 @@ SELECT
   concat(entity, ' ', key) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat(key, ' is ', {quota concat(key, '=', value)}) AS reason,
-  CASE WHEN bad THEN concat('alter-quotas ', options, ' --delete-config=', key) END AS remedy,
-  CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=', value) END AS undo
+  entity, key, value
 FROM judged

@@ -5,7 +5,6 @@
 -- description: Everyone who can connect may do everything; ACLs have no effect.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: broker_configs
--- configs: broker_configs authorizer.class.name
 -- remedy: restart, disruptive
 SELECT
   cluster,

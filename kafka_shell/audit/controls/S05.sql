@@ -8,6 +8,7 @@
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: acls
 -- remedy: dynamic, disruptive
+-- fix: acl resource
 WITH judged AS (
   SELECT *, principal IN ('User:*', 'User:ANONYMOUS') AS everyone,
     IF(principal = 'User:*', 'everyone', 'unauthenticated clients') AS who, permission = 'allow'
@@ -22,7 +23,5 @@ SELECT
   CASE WHEN bad THEN concat(who, ' may ', operation)
     WHEN NOT everyone THEN 'does not apply to everyone'
     WHEN permission = 'allow' THEN concat(who, ' may only ', operation)
-    ELSE concat('denies ', operation, ' to ', who) END AS reason,
-  CASE WHEN bad THEN concat('alter-acls --remove=', word) END AS remedy,
-  CASE WHEN bad THEN concat('alter-acls --add=', word) END AS undo
+    ELSE concat('denies ', operation, ' to ', who) END AS reason
 FROM judged

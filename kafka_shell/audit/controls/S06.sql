@@ -7,6 +7,7 @@
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: acls
 -- remedy: dynamic, disruptive
+-- fix: acl resource
 WITH judged AS (
   SELECT *, permission = 'allow' AND operation = 'All' AND pattern_type = 'literal'
     AND resource_name = '*' AND principal NOT IN ('User:*', 'User:ANONYMOUS') AS bad
@@ -17,7 +18,5 @@ SELECT
   acl AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN bad THEN concat(principal, ' has ALL on every ', resource_type)
-    ELSE 'limited to some operations or resources' END AS reason,
-  CASE WHEN bad THEN concat('alter-acls --remove=', word) END AS remedy,
-  CASE WHEN bad THEN concat('alter-acls --add=', word) END AS undo
+    ELSE 'limited to some operations or resources' END AS reason
 FROM judged

@@ -7,6 +7,7 @@
 -- source: Apache Kafka documentation, Security, Authorization and ACLs (KIP-290)
 -- needs: acls
 -- remedy: dynamic, safe
+-- fix: acl resource
 WITH
 lengths AS (
   SELECT cluster, resource_type, principal, collect_set(length(resource_name)) AS lengths FROM acls
@@ -18,7 +19,7 @@ principals AS (
   SELECT *, explode(array_distinct(array(principal, 'User:*'))) AS who FROM acls
 ),
 wanted AS (
-  SELECT a.cluster, a.acl, a.word, a.resource_type, a.permission, a.operation, who, pattern, at
+  SELECT a.cluster, a.acl, a.resource_type, a.permission, a.operation, who, pattern, at
   FROM principals a LEFT JOIN lengths l
     ON l.cluster = a.cluster AND l.resource_type = a.resource_type AND l.principal = a.who
   LATERAL VIEW explode(array_union(
@@ -29,7 +30,7 @@ wanted AS (
   LATERAL VIEW explode(array_distinct(array(host, '*'))) AS at
 ),
 covered AS (
-  SELECT a.cluster, a.acl, a.word, min(b.acl) AS cover,
+  SELECT a.cluster, a.acl, min(b.acl) AS cover,
     min(CASE WHEN b.permission = 'deny' AND a.permission = 'allow' THEN b.acl END) AS denied
   FROM wanted a LEFT JOIN acls b
     ON b.cluster = a.cluster AND b.resource_type = a.resource_type
@@ -43,7 +44,7 @@ covered AS (
       OR b.permission = 'allow' AND a.operation = 'DescribeConfigs'
         AND b.operation = 'AlterConfigs'
     )
-  GROUP BY a.cluster, a.acl, a.word
+  GROUP BY a.cluster, a.acl
 )
 SELECT
   cluster,
@@ -53,7 +54,5 @@ SELECT
     WHEN denied IS NOT NULL THEN concat('overridden by: ', denied)
     WHEN cover IS NOT NULL THEN concat('covered by: ', cover)
     ELSE 'needed'
-  END AS reason,
-  CASE WHEN cover IS NOT NULL THEN concat('alter-acls --remove=', word) END AS remedy,
-  CASE WHEN cover IS NOT NULL THEN concat('alter-acls --add=', word) END AS undo
+  END AS reason
 FROM covered

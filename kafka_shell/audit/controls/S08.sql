@@ -11,6 +11,7 @@
 -- needs: acls, topics, groups, scram_users, listeners
 -- absence: topics, groups, scram_users, listeners
 -- remedy: dynamic, disruptive
+-- fix: acl resource
 WITH only_scram AS (
   SELECT cluster,
     every(protocol IN ('SASL_SSL', 'SASL_PLAINTEXT')
@@ -18,7 +19,7 @@ WITH only_scram AS (
   FROM listeners WHERE NOT controller GROUP BY cluster
 ),
 judged AS (
-  SELECT a.cluster, a.acl, a.word,
+  SELECT a.cluster, a.acl,
     CASE
       WHEN a.resource_type = 'topic' AND a.pattern_type = 'literal' AND a.resource_name <> '*'
         AND t.topic IS NULL THEN concat('topic ', a.resource_name, ' does not exist')
@@ -56,9 +57,5 @@ SELECT
     WHEN nobody IS NOT NULL OR unused IS NOT NULL THEN 'info'
     ELSE 'ok'
   END AS status,
-  coalesce(gone, CASE WHEN certain THEN nobody END, unused, nobody, 'resource and principal exist') AS reason,
-  CASE WHEN gone IS NOT NULL OR nobody IS NOT NULL AND certain
-    THEN concat('alter-acls --remove=', word) END AS remedy,
-  CASE WHEN gone IS NOT NULL OR nobody IS NOT NULL AND certain
-    THEN concat('alter-acls --add=', word) END AS undo
+  coalesce(gone, CASE WHEN certain THEN nobody END, unused, nobody, 'resource and principal exist') AS reason
 FROM judged

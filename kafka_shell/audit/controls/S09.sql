@@ -9,9 +9,10 @@
 -- needs: scram_users, acls, broker_configs
 -- absence: acls, broker_configs
 -- remedy: dynamic, irreversible
+-- fix: user name credentials[] = delete if NOT hidden
 WITH users AS (
-  SELECT cluster, user, max(word) AS word,
-    array_join(array_sort(collect_list(mechanism)), ',') AS mechanisms
+  SELECT cluster, user,
+    sort_array(collect_list(struct(mechanism AS key, iterations AS value))) AS credentials
   FROM scram_users GROUP BY cluster, user
 ),
 supers AS (
@@ -50,7 +51,5 @@ SELECT
     WHEN hidden THEN 'no ACL names the user, and the brokers do not return who is a super user'
     ELSE 'no ACL names the user'
   END AS reason,
-  CASE WHEN NOT named AND NOT super AND NOT hidden AND opened IS NULL
-    THEN concat('scram-credentials --username=', word, ' --delete ', mechanisms)
-  END AS remedy
+  j.user AS name, credentials, hidden
 FROM judged j

@@ -15,6 +15,6 @@ SELECT
   CASE WHEN iterations <= {floor} THEN 'alarm' ELSE 'ok' END AS status,
   concat({number iterations}, ' iterations') AS reason,
   CASE WHEN iterations <= {floor}
-    THEN concat('scram-credentials --username=', word, ' --add ', mechanism,
+    THEN concat('scram-credentials --username=', {word s.user}, ' --add ', mechanism,
       ' --iterations {iterations}') END AS remedy
 FROM scram_users s

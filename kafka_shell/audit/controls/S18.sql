@@ -9,6 +9,7 @@
 -- needs: acls
 -- parameter: admins = User:(.*[-_.])?(admin|broker|kafka|controller)s?([-_.0-9].*)?
 -- remedy: dynamic, disruptive
+-- fix: acl resource
 WITH judged AS (
   SELECT *, permission = 'allow' AND operation IN ('Alter', 'AlterConfigs', 'All')
     AND principal NOT IN ('User:*', 'User:ANONYMOUS') AND NOT principal RLIKE r'^({admins})$' AS bad
@@ -18,7 +19,5 @@ SELECT
   cluster,
   acl AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat(principal, ' has ', permission, ' ', operation, ' on the cluster') AS reason,
-  CASE WHEN bad THEN concat('alter-acls --remove=', word) END AS remedy,
-  CASE WHEN bad THEN concat('alter-acls --add=', word) END AS undo
+  concat(principal, ' has ', permission, ' ', operation, ' on the cluster') AS reason
 FROM judged

@@ -7,6 +7,7 @@
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: acls
 -- remedy: dynamic, disruptive
+-- fix: acl resource
 WITH judged AS (
   SELECT *, permission = 'deny' AND principal = 'User:*' AND host = '*'
     AND (resource_name = '*' AND pattern_type = 'literal' OR resource_type = 'cluster')
@@ -18,7 +19,5 @@ SELECT
   acl AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   IF(bad, concat('denies ', operation, ' on every ', resource_type, ' to everyone'),
-    'does not deny everyone') AS reason,
-  CASE WHEN bad THEN concat('alter-acls --remove=', word) END AS remedy,
-  CASE WHEN bad THEN concat('alter-acls --add=', word) END AS undo
+    'does not deny everyone') AS reason
 FROM judged

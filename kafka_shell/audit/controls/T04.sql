@@ -9,7 +9,6 @@
 -- source: Apache Kafka documentation, Topic configs, min.insync.replicas
 -- needs: topics, topic_configs, partitions, reassignments
 -- absence: reassignments
--- configs: topic_configs min.insync.replicas
 -- parameter: copies = 2
 -- remedy: dynamic, disruptive
 -- fix: min.insync.replicas = CASE WHEN can_raise THEN {copies} END

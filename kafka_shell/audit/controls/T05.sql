@@ -6,7 +6,6 @@
 --   lost.
 -- source: Apache Kafka documentation, Topic configs, unclean.leader.election.enable
 -- needs: topic_configs
--- configs: topic_configs unclean.leader.election.enable
 -- remedy: dynamic, safe
 -- fix: unclean.leader.election.enable = 'false'
 SELECT

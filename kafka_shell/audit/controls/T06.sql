@@ -9,7 +9,6 @@
 -- source: Apache Kafka documentation, Replication
 -- needs: topics, topic_configs, brokers, reassignments
 -- absence: reassignments
--- configs: topic_configs min.insync.replicas
 -- parameter: target = 3
 -- remedy: dynamic, disruptive
 WITH brokers_of AS (

@@ -6,7 +6,6 @@
 --   brokers would be enough, B24 counts the partition.
 -- source: Apache Kafka documentation, Topic configs, min.insync.replicas
 -- needs: partitions, topic_configs, clusters
--- configs: topic_configs min.insync.replicas
 WITH judged AS (
   SELECT p.cluster, p.topic, p.partition, size(p.isr) AS in_sync,
     size(array_union(p.isr, array_intersect(p.replicas, coalesce(c.offline, array())))) AS with_offline,

@@ -9,7 +9,6 @@
 -- source: Apache Kafka documentation, Topic configs, retention.ms, retention.bytes and
 --   cleanup.policy
 -- needs: topic_configs, disk_replicas, log_dirs
--- configs: topic_configs retention.ms, retention.bytes, cleanup.policy
 -- parameter: percent = 10
 -- parameter: besides = .*-repartition|__remote_log_metadata|__share_group_state
 WITH limits AS (

@@ -6,7 +6,6 @@
 --   have no retention, and topics of replies and of frameworks are short-lived on purpose.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: topic_configs
--- configs: topic_configs retention.ms, cleanup.policy
 -- parameter: shortest = 3600000
 -- parameter: besides = $frameworks
 -- parameter: replies = (?i)(.*[-_.])?(reply|replies|responses?)([-_.].*)?

@@ -8,7 +8,6 @@
 --   keep what the application declares.
 -- source: Apache Kafka documentation, Tiered Storage
 -- needs: topic_configs
--- configs: topic_configs retention.ms, cleanup.policy
 -- parameter: besides = .*-changelog
 -- parameter: longest = 2592000000
 WITH kept AS (

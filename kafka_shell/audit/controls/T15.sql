@@ -8,7 +8,6 @@
 --   which T13 reports: segments would be tiny. Kafka Streams and others set both on purpose.
 -- source: Apache Kafka documentation, Topic configs, segment.ms
 -- needs: topic_configs
--- configs: topic_configs retention.ms, segment.ms, cleanup.policy
 -- parameter: shortest = 3600000
 -- parameter: besides = $frameworks
 -- remedy: dynamic, safe

@@ -7,7 +7,6 @@
 -- source: Apache Kafka documentation, Topic configs, max.compaction.lag.ms and
 --   min.cleanable.dirty.ratio
 -- needs: topic_configs
--- configs: topic_configs max.compaction.lag.ms, min.cleanable.dirty.ratio, cleanup.policy
 -- parameter: dirty = 0.9
 -- remedy: dynamic, safe
 -- fix: min.cleanable.dirty.ratio = '0.5'

@@ -6,7 +6,6 @@
 --   deletions and keeps deleted keys.
 -- source: Apache Kafka documentation, Topic configs, delete.retention.ms
 -- needs: topic_configs
--- configs: topic_configs delete.retention.ms, cleanup.policy
 -- parameter: shortest = 86400000
 -- remedy: dynamic, safe
 -- fix: delete.retention.ms = {shortest}

@@ -7,8 +7,6 @@
 --   and length of a batch, which are ignored.
 -- source: Apache Kafka documentation, Broker configs, replica.fetch.max.bytes
 -- needs: topic_configs, broker_configs
--- configs: topic_configs max.message.bytes
--- configs: broker_configs replica.fetch.max.bytes
 -- parameter: overhead = 12
 -- remedy: dynamic, disruptive
 -- fix: max.message.bytes = bytes

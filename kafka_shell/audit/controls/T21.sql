@@ -7,8 +7,6 @@
 --   retention, are not affected.
 -- source: Apache Kafka documentation, Topic configs, message.timestamp.after.max.ms (KIP-937)
 -- needs: topic_configs
--- configs: topic_configs message.timestamp.after.max.ms, message.timestamp.type
--- configs: topic_configs cleanup.policy, retention.ms
 -- parameter: after = 3600000
 -- remedy: dynamic, disruptive
 -- fix: message.timestamp.after.max.ms = {after}

@@ -8,12 +8,13 @@
 -- source: Apache Kafka documentation, Limiting bandwidth usage during data migration (KIP-73)
 -- needs: topic_configs, reassignments
 -- absence: reassignments
--- configs: topic_configs leader.replication.throttled.replicas
 -- remedy: dynamic, disruptive
+-- fix: topic resource overrides[] = delete
 WITH judged AS (
   SELECT k.cluster, k.topic,
-    array_sort(collect_list(CASE WHEN overridden AND value <> '' THEN key END)) AS keys,
-    array_sort(collect_list(CASE WHEN overridden AND value <> '' THEN pair END)) AS pairs
+    sort_array(collect_list(CASE WHEN overridden AND value <> '' THEN struct(key, value) END))
+      AS overrides,
+    array_sort(collect_list(CASE WHEN overridden AND value <> '' THEN concat(key, '=', value) END)) AS pairs
   FROM topic_configs k
   LEFT ANTI JOIN reassignments r ON r.cluster = k.cluster AND r.topic = k.topic
   WHERE k.key IN ('leader.replication.throttled.replicas',
@@ -23,13 +24,9 @@ WITH judged AS (
 SELECT
   cluster,
   topic AS resource,
-  CASE WHEN size(keys) > 0 THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN size(keys) > 0
+  CASE WHEN size(pairs) > 0 THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN size(pairs) > 0
     THEN concat('throttled without a reassignment: ', array_join(pairs, ', '))
     ELSE 'not throttled' END AS reason,
-  CASE WHEN size(keys) > 0
-    THEN concat('alter-configs --topic=', topic, ' --delete-config=', array_join(keys, ','))
-  END AS remedy,
-  CASE WHEN size(keys) > 0
-    THEN concat('alter-configs --topic=', topic, ' ', array_join(pairs, ' ')) END AS undo
+  overrides
 FROM judged

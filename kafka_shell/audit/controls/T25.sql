@@ -10,10 +10,12 @@
 -- needs: topic_configs, topics
 -- parameter: besides = $frameworks
 -- remedy: dynamic, disruptive
+-- fix: topic resource overrides[] = delete
 WITH judged AS (
   SELECT k.cluster, k.topic,
-    array_sort(collect_list(CASE WHEN overridden AND value = inherited THEN key END)) AS keys,
-    array_sort(collect_list(CASE WHEN overridden AND value = inherited THEN pair END)) AS pairs,
+    sort_array(collect_list(CASE WHEN overridden AND value = inherited THEN struct(key, value) END))
+      AS overrides,
+    array_sort(collect_list(CASE WHEN overridden AND value = inherited THEN concat(key, '=', value) END)) AS pairs,
     array_sort(collect_list(CASE WHEN overridden AND value IS NOT NULL AND inherited IS NULL
       THEN key END)) AS unknown
   FROM topic_configs k
@@ -24,16 +26,12 @@ WITH judged AS (
 SELECT
   cluster,
   topic AS resource,
-  CASE WHEN size(keys) > 0 THEN 'alarm' WHEN size(unknown) > 0 THEN 'skip' ELSE 'ok'
+  CASE WHEN size(pairs) > 0 THEN 'alarm' WHEN size(unknown) > 0 THEN 'skip' ELSE 'ok'
   END AS status,
   CASE
-    WHEN size(keys) > 0 THEN concat('same as inherited: ', array_join(pairs, ', '))
+    WHEN size(pairs) > 0 THEN concat('same as inherited: ', array_join(pairs, ', '))
     WHEN size(unknown) > 0 THEN concat('unknown inherited value: ', array_join(unknown, ', '))
     ELSE 'no redundant override'
   END AS reason,
-  CASE WHEN size(keys) > 0
-    THEN concat('alter-configs --topic=', topic, ' --delete-config=', array_join(keys, ','))
-  END AS remedy,
-  CASE WHEN size(keys) > 0
-    THEN concat('alter-configs --topic=', topic, ' ', array_join(pairs, ' ')) END AS undo
+  overrides
 FROM judged

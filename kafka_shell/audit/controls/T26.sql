@@ -10,7 +10,6 @@
 --   transaction.state.log.min.isr
 -- needs: topics, topic_configs, brokers, partitions, reassignments
 -- absence: reassignments
--- configs: topic_configs min.insync.replicas
 -- parameter: factor = 3
 -- parameter: copies = 2
 -- remedy: dynamic, disruptive
@@ -20,7 +19,7 @@ synced AS (
 ),
 moving AS (SELECT DISTINCT cluster, topic FROM reassignments),
 internal AS (
-  SELECT t.cluster, t.topic, t.min_factor, k.pair,
+  SELECT t.cluster, t.topic, t.min_factor, IF(k.overridden, k.value, NULL) AS own,
     IF(k.overridden, try_cast(k.value AS INT), {copies}) AS wanted,
     t.min_factor >= {factor} AND synced.in_sync >= {copies} AND moving.topic IS NULL AS can_raise
   FROM topics t
@@ -50,5 +49,5 @@ SELECT
   CASE WHEN wanted < {copies} AND can_raise
     THEN concat('alter-configs --topic=', topic, ' min.insync.replicas={copies}') END,
   CASE WHEN wanted < {copies} AND can_raise THEN concat('alter-configs --topic=', topic, ' ',
-    coalesce(pair, '--delete-config min.insync.replicas')) END
+    coalesce(concat('min.insync.replicas=', own), '--delete-config min.insync.replicas')) END
 FROM internal

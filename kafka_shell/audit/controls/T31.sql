@@ -8,7 +8,6 @@
 -- source: Apache Kafka documentation, Kafka Connect, internal topics; Broker configs,
 --   offsets.topic
 -- needs: topic_configs
--- configs: topic_configs cleanup.policy
 -- parameter: state = __consumer_offsets|__transaction_state|_schemas|(.*[-_.])?connect([-_.].*)?[-_.](configs?|offsets?|status(es)?)
 -- remedy: dynamic, safe
 -- fix: cleanup.policy = 'compact'

@@ -6,7 +6,6 @@
 --   out of both. There is no remedy where the broker sets the value.
 -- source: Apache Kafka documentation, Topic configs, segment.bytes and segment.ms
 -- needs: topic_configs
--- configs: topic_configs segment.bytes
 -- parameter: smallest = 1048576
 -- remedy: dynamic, safe
 -- fix: segment.bytes = IF(worst = 'segment.bytes', 1073741824, NULL)

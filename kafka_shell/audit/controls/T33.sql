@@ -6,7 +6,6 @@
 --   few records is larger.
 -- source: Apache Kafka documentation, Topic configs, max.message.bytes
 -- needs: topic_configs
--- configs: topic_configs max.message.bytes
 -- parameter: smallest = 16384
 -- remedy: dynamic, disruptive
 -- fix: max.message.bytes = 1048588

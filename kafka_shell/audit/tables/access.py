@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from kafka_shell.admin.client_configs.model import ClientEntity, resolve
+from kafka_shell.admin.quotas.model import Default, Quota
+from kafka_shell.admin.quotas.read import describe, effective_quotas
 from kafka_shell.audit.table import Names, ReadFailure, Rows, read_failure, readable, table
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.text import quote
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.quotas.model import QuotaEntity
+    from kafka_shell.admin.acls.model import AclBinding
     from kafka_shell.wire.connection import Cluster
 
 
@@ -28,19 +29,22 @@ if TYPE_CHECKING:
     operation      string  Read, Write ...
     permission     string  allow or deny.
     acl            string  The binding as an alter-acls rule.
-    word           string  The binding, quoted for a command.
     """,
 )
 def read_acls(cluster: Cluster, names: Names) -> Rows:
     """DescribeAcls, API key 29."""
     from kafka_shell.admin.acls import read as acls
 
-    for found in acls.describe(cluster):
-        yield (
-            found.resource_type.kind, found.name, found.pattern_type.name.lower(),
-            found.principal, found.host, found.operation.label, found.permission.name.lower(),
-            str(found), quote(str(found)),
-        )  # fmt: skip
+    yield from map(acl_row, acls.describe(cluster))
+
+
+def acl_row(found: AclBinding) -> tuple[Any, ...]:
+    """The row of an ACL."""
+    return (
+        found.resource_type.kind, found.name, found.pattern_type.name.lower(),
+        found.principal, found.host, found.operation.label, found.permission.name.lower(),
+        str(found),
+    )  # fmt: skip
 
 
 @table(
@@ -50,7 +54,6 @@ def read_acls(cluster: Cluster, names: Names) -> Rows:
     user        string  The user.
     mechanism   string  SCRAM-SHA-256 or SCRAM-SHA-512.
     iterations  int     Number of hash iterations.
-    word        string  The user, quoted for a command.
     """,
 )
 def read_scram_users(cluster: Cluster, names: Names) -> Rows:
@@ -60,7 +63,7 @@ def read_scram_users(cluster: Cluster, names: Names) -> Rows:
     found = yield from readable(scram.describe(cluster), "user")
     for credentials in found.values():
         for each in credentials:
-            yield each.user, each.mechanism.label, each.iterations, quote(each.user)
+            yield each.user, each.mechanism.label, each.iterations
 
 
 # -- Quotas and dynamic client configs -------------------------------------------------------------
@@ -81,35 +84,24 @@ _MOST_PAIRS = 50_000
     key                string   producer_byte_rate ...
     value              double   The limit.
     entity             string   The entity: user alice client-id reports.
-    options            string   The entity as options of alter-quotas.
     """,
 )
 def read_quotas(cluster: Cluster, names: Names) -> Rows:
     """DescribeClientQuotas, API key 48."""
-    from kafka_shell.admin.quotas import read as quotas
-    from kafka_shell.admin.quotas.model import Default
-
-    for quota in quotas.describe(cluster):
-        of = quota.entity
-        parts = (of.user, of.client_id, of.ip)
-        yield (
-            *(name if isinstance(name, str) else None for name in parts),
-            *(isinstance(name, Default) for name in parts),
-            quota.key,
-            quota.value,
-            str(of),
-            " ".join(_flags(of)),
-        )
+    yield from map(quota_row, describe(cluster))
 
 
-def _flags(entity: QuotaEntity) -> Iterator[str]:
-    from kafka_shell.admin.quotas.model import Default
-
-    for kind, name in entity.parts:
-        if isinstance(name, Default):
-            yield f"--{kind}-default"
-        else:
-            yield f"--{kind}={quote(name)}"
+def quota_row(quota: Quota) -> tuple[Any, ...]:
+    """The row of a quota."""
+    of = quota.entity
+    parts = (of.user, of.client_id, of.ip)
+    return (
+        *(name if isinstance(name, str) else None for name in parts),
+        *(isinstance(name, Default) for name in parts),
+        quota.key,
+        quota.value,
+        str(of),
+    )
 
 
 @table(
@@ -126,12 +118,13 @@ def _flags(entity: QuotaEntity) -> Iterator[str]:
 def read_effective_quotas(cluster: Cluster, names: Names) -> Rows:
     """As resolve-quota computes them: for every user named by a quota or credential and an
     unnamed user, each with every client ID named by a quota and an unnamed client ID."""
-    from kafka_shell.admin.quotas import read as quotas
-    from kafka_shell.admin.quotas.read import effective_quotas
+    found = describe(cluster)
+    yield from effective_rows(found, (yield from _scram_users(cluster)))
 
-    found = quotas.describe(cluster)
-    users = {quota.entity.user for quota in found if isinstance(quota.entity.user, str)}
-    users |= yield from _scram_users(cluster)
+
+def effective_rows(found: Sequence[Quota], users: set[str]) -> Rows:
+    """The effective quotas of these users, and of those with quotas."""
+    users = users | {quota.entity.user for quota in found if isinstance(quota.entity.user, str)}
     ids = {quota.entity.client_id for quota in found if isinstance(quota.entity.client_id, str)}
     pairs = (len(users) + 1) * (len(ids) + 1)
     if pairs > _MOST_PAIRS:
@@ -163,7 +156,7 @@ def _scram_users(cluster: Cluster) -> Generator[ReadFailure, None, set[str]]:
     client_id  string?  The client ID; null for all clients of the user.
     key        string   acks ...
     value      string   The value as text.
-    options    string   The entity as options of alter-client-configs.
+    entity     string   The entity: user alice client-id app.
     """,
 )
 def read_client_configs(cluster: Cluster, names: Names) -> Rows:
@@ -173,14 +166,9 @@ def read_client_configs(cluster: Cluster, names: Names) -> Rows:
     found = client_configs.describe(cluster)
     for config in found:
         of = config.entity
-        yield of.user, of.client_id, config.key, config.value, _client_flags(of)
+        yield of.user, of.client_id, config.key, config.value, str(of)
     for about, why in found.failures.items():
         yield ReadFailure(about, "unknown-format", why.message)
-
-
-def _client_flags(entity: ClientEntity) -> str:
-    of = "" if entity.client_id is None else f" --client-id={quote(entity.client_id)}"
-    return f"--user={quote(entity.user)}{of}"
 
 
 @table(
@@ -192,8 +180,7 @@ def _client_flags(entity: ClientEntity) -> str:
     key        string   acks ...
     value      string   The value as text.
     level      string   The level that sets it: client-id or user.
-    options    string   The level as options of alter-client-configs.
-    pair       string   key=value, quoted for a command.
+    entity     string   The level as an entity: user alice client-id app.
     """,
 )
 def read_effective_client_configs(cluster: Cluster, names: Names) -> Rows:
@@ -216,5 +203,5 @@ def read_effective_client_configs(cluster: Cluster, names: Names) -> Rows:
             level = "user" if config.entity.client_id is None else "client-id"
             yield (
                 entity.user, entity.client_id, key, config.value, level,
-                _client_flags(config.entity), quote(f"{key}={config.value}"),
+                str(config.entity),
             )  # fmt: skip

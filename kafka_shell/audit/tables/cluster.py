@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, Rows, config_entries, readable, table
 from kafka_shell.base.results import Results
-from kafka_shell.base.text import quote
 
 if TYPE_CHECKING:
     from kafka_shell.wire.connection import Cluster
@@ -75,7 +74,6 @@ def read_brokers(cluster: Cluster, names: Names) -> Rows:
     static_value     string?  The value in the properties file of the broker; null if not set.
     cluster_default  string?  The cluster-wide dynamic default, if set.
     levels           strings  All levels that set the config, the effective one first.
-    pair             string?  key=value, quoted for a command.
     """,
     by="brokers",
 )
@@ -92,8 +90,6 @@ def read_broker_configs(cluster: Cluster, names: Names) -> Rows:
                 None if hidden else levels.get(ConfigSource.STATIC_BROKER),
                 None if hidden else levels.get(ConfigSource.DYNAMIC_DEFAULT_BROKER),
                 [source.name.lower() for source in levels],
-                None if hidden or entry.value is None
-                else quote(f"{entry.name}={entry.value}"),
             )  # fmt: skip
 
 
@@ -104,7 +100,6 @@ def read_broker_configs(cluster: Cluster, names: Names) -> Rows:
     broker_id  int     The broker ID.
     logger     string  The logger: a class or package, or root.
     level      string  OFF, FATAL, ERROR, WARN, INFO, DEBUG or TRACE.
-    word       string  The logger, quoted for a command.
     """,
     by="brokers",
 )
@@ -112,7 +107,7 @@ def read_broker_loggers(cluster: Cluster, names: Names) -> Rows:
     """DescribeConfigs (API key 32; Kafka 2.4)."""
     for broker, entries in (yield from config_entries(cluster, "BROKER_LOGGER", names)):
         for entry in entries:
-            yield int(broker), entry.name, entry.value or "", quote(entry.name)
+            yield int(broker), entry.name, entry.value or ""
 
 
 @table(

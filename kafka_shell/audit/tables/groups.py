@@ -22,7 +22,6 @@ from kafka_shell.audit.table import (
 )
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.structs import Resource
-from kafka_shell.base.text import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.groups.model import Group
@@ -57,7 +56,6 @@ def _described(
     assignor     string?  The partition assignor.
     coordinator  int      The broker ID of the coordinator.
     members      int      Number of members.
-    word         string   The group, quoted for a command.
     """,
     by="groups",
 )
@@ -66,7 +64,6 @@ def read_groups(cluster: Cluster, names: Names) -> Rows:
         yield (
             group.name, group.type.value, group.state, group.protocol or None,
             group.assignor or None, group.coordinator, len(group.members),
-            quote(group.name),
         )  # fmt: skip
 
 

@@ -15,7 +15,6 @@ from kafka_shell.audit.table import (
     table,
 )
 from kafka_shell.base.structs import replace
-from kafka_shell.base.text import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigSynonym
@@ -112,7 +111,6 @@ def read_replicas(cluster: Cluster, names: Names) -> Rows:
     source      string   The source of the value: dynamic_topic, static_broker ...
     overridden  boolean  Whether the topic overrides the default.
     inherited   string?  The value without the override.
-    pair        string?  key=value, quoted for a command, if overridden.
     """,
     by="topics",
 )
@@ -129,11 +127,9 @@ def read_topic_configs(cluster: Cluster, names: Names) -> Rows:
                 # Brokers leave it out of the synonyms if it is set in hours or minutes.
                 retention = broker_retention(cluster) if retention is None else retention
                 inherited = inherited_value(replace(entry, synonyms=retention))
-            pair = quote(f"{entry.name}={entry.value or ''}")
             yield (
                 topic, entry.name, None if entry.sensitive else entry.value,
                 entry.source.name.lower(), entry.overridden, inherited,
-                pair if entry.overridden and not entry.sensitive else None,
             )  # fmt: skip
 
 
@@ -213,7 +209,6 @@ def read_log_dirs(cluster: Cluster, names: Names) -> Rows:
     size        long     Size in bytes.
     offset_lag  long     Number of offsets behind the end of the log.
     future      boolean  Whether it will replace the replica in another log directory.
-    word        string   The path, quoted for a command.
     """,
     by="brokers",
 )
@@ -224,7 +219,7 @@ def read_disk_replicas(cluster: Cluster, names: Names) -> Rows:
         for replica in each.replicas:
             yield (
                 each.broker, each.path, replica.topic, replica.partition, replica.size,
-                replica.offset_lag, replica.future, quote(each.path),
+                replica.offset_lag, replica.future,
             )  # fmt: skip
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.audit.table import Names, Rows, read_failure, readable, table
-from kafka_shell.base.text import quote
 
 if TYPE_CHECKING:
     from kafka_shell.wire.connection import Cluster
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     started           time?    When the most recent transaction started.
     duration_ms       long?    The age of the open transaction; null if none is open.
     partitions        strings  Partitions of the open transaction: orders:0.
-    word              string   The transactional ID, quoted for a command.
     """,
 )
 def read_transactions(cluster: Cluster, names: Names) -> Rows:
@@ -41,7 +39,7 @@ def read_transactions(cluster: Cluster, names: Names) -> Rows:
         yield (
             each.transactional_id, each.coordinator, each.state, each.producer_id,
             each.producer_epoch, each.timeout_ms, each.started, each.duration_ms,
-            sorted(map(str, each.partitions)), quote(each.transactional_id),
+            sorted(map(str, each.partitions)),
         )  # fmt: skip
 
 

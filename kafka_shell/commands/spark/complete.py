@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from kafka_shell.audit.control import FAMILIES, controls_of
-from kafka_shell.audit.describe import tables_of
 from kafka_shell.audit.model import AuditTable
+from kafka_shell.audit.tables import tables_of
 from kafka_shell.base.errors import ShellError
 from kafka_shell.language.cursor import CompletionRequest
 from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick

@@ -18,6 +18,7 @@ from kafka_shell.audit import (
 )
 from kafka_shell.audit import snapshot as stores
 from kafka_shell.audit.collection import STATUS, Collection, mentioned
+from kafka_shell.audit.findings import require_new
 from kafka_shell.audit.model import (
     AuditSnapshot,
     ControlTest,
@@ -25,13 +26,14 @@ from kafka_shell.audit.model import (
     Drift,
     FindingHistory,
     Trend,
+    WrittenRows,
 )
 from kafka_shell.audit.policy import select_controls
 from kafka_shell.audit.snapshot import is_snapshot
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import UsageError
-from kafka_shell.base.results import Rows, with_failures
+from kafka_shell.base.results import Failure, Rows, with_failures
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import to_path
 from kafka_shell.commands.spark.sources import (
@@ -43,7 +45,7 @@ from kafka_shell.commands.spark.sources import (
     targets_of,
     wait_for_import,
 )
-from kafka_shell.commands.spark.spec import FINDINGS
+from kafka_shell.commands.spark.spec import FINDINGS, is_file
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.settings import development_profiles
@@ -51,24 +53,33 @@ from kafka_shell.settings import development_profiles
 # -- spark sql -----------------------------------------------------------------------
 
 
-def sql(invocation: Invocation, context: Context) -> Rows[Mapping[str, Any]] | NoRows:
+def sql(
+    invocation: Invocation, context: Context
+) -> Rows[Mapping[str, Any]] | Rows[WrittenRows] | NoRows:
     """Query the tables with SQL. What could not be read of them is a failure: a query for what is
     missing would find it."""
     wait_for_import(context)
 
     text = invocation["query"].strip().rstrip(";")
     query.check(text)
+    output = invocation["output"]
+    folder = require_new(output) if output and is_file(output) else ""
     names = mentioned(text, TABLES)
     if names == {STATUS}:  # of all tables
         names = set(TABLES)
     with collected(invocation, context, names) as (engine, collection):
         collection.show()
         try:
-            rows = engine.run("querying", lambda: query.rows(engine.session, text))
+            if folder:
+                written = engine.run("writing", lambda: query.write(engine.session, text, folder))
+            else:
+                rows = engine.run("querying", lambda: query.rows(engine.session, text))
         except query.InvalidQuery as error:
             error.span = invocation.span("query")
             raise
         failures = engine.run("querying", lambda: collection.failures(names))
+    if folder:
+        return with_failures([WrittenRows(folder, written)], failures)
     if len(rows) > query.MOST_ROWS:
         context.note(f"only the first {query.MOST_ROWS:,} rows are shown")
     return with_failures(rows[: query.MOST_ROWS], failures) or NoRows("no rows")
@@ -129,7 +140,9 @@ def diff(invocation: Invocation, context: Context) -> Rows[Drift] | NoRows:
             sides[key] = collection_of(names[key], engine, context, other)
         before, after = sides["a"], sides["b"]
         keep = engine.opened.keep
-        found = engine.run("comparing", lambda: drift.between(before, after, TABLES, keep))
+        found, complete = engine.run(
+            "comparing", lambda: drift.between(before, after, TABLES, keep)
+        )
         failed = engine.run(
             "comparing", lambda: [side.failures(drift.KEYS) for side in (before, after)]
         )
@@ -143,6 +156,8 @@ def diff(invocation: Invocation, context: Context) -> Rows[Drift] | NoRows:
         for side, each in zip(names.values(), failed, strict=True)
         for about, why in each.items()
     }
+    if not complete:
+        failures["differences"] = Failure("too-many", drift.TOO_MANY)
     return with_failures(found, failures) or NoRows("no differences")
 
 

@@ -24,6 +24,7 @@ from kafka_shell.audit.model import (
     LeftOut,
     SparkServer,
     Trend,
+    WrittenRows,
 )
 from kafka_shell.audit.report import worst
 from kafka_shell.base.units import approximate_bytes, approximate_duration, counted
@@ -55,6 +56,10 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("TEST", lambda t: t.test),
         Column("STATUS", lambda t: text(t.status, _TEST_ROLES.get(t.status, "bad"))),
         Column("REASON", lambda t: t.reason, overflow="wrap"),
+    ),
+    WrittenRows: (
+        Column("DIRECTORY", lambda w: w.folder, role="name", overflow="wrap"),
+        Column("ROWS", lambda w: f"{w.rows:,}", "right"),
     ),
     Trend: (
         Column("KIND", lambda t: t.what),

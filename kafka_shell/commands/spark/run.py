@@ -5,8 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from kafka_shell.audit import control, describe, jvm, require_spark, server
-from kafka_shell.audit.describe import columns_of, tables_of
+from kafka_shell.audit import control, jvm, require_spark, server
 from kafka_shell.audit.model import (
     AuditColumn,
     AuditControl,
@@ -15,7 +14,9 @@ from kafka_shell.audit.model import (
     SparkServer,
 )
 from kafka_shell.audit.policy import select_controls
+from kafka_shell.audit.tables import columns_of, tables_of
 from kafka_shell.base.errors import pointing_at
+from kafka_shell.base.structs import fields
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 
@@ -37,9 +38,18 @@ def controls(
     words = [name for word in invocation["control"] for name in word.split(",") if name]
     with pointing_at(invocation.span("control")):
         chosen = select_controls(known, words, invocation["severity"] or "")
-    found = describe.controls_of(chosen)
-    one = len(found) == 1 and [word.upper() for word in words] == [found[0].control]
-    return describe.explained(found[0], chosen[0].sql) if one else found
+    found = tuple(
+        AuditControl(
+            each.id, each.title, each.severity.name.lower(), each.family, each.description,
+            each.source, each.tags, each.needs, each.parameters, each.dynamic, each.risk,
+            str(each.path),
+        )
+        for each in chosen
+    )  # fmt: skip
+    if [word.upper() for word in words] != [each.control for each in found] or len(found) != 1:
+        return found
+    (one,) = found
+    return ExplainedControl(query=chosen[0].sql, **{key: getattr(one, key) for key in fields(one)})
 
 
 # -- server ----------------------------------------------------------------------------------------

@@ -6,11 +6,12 @@ import re
 
 from kafka_shell.audit.model import RISKS, SEVERITIES, WEBHOOK_FORMATS
 from kafka_shell.base.command_results import FORMATS
+from kafka_shell.base.errors import UsageError
 from kafka_shell.base.plans import Effect
 from kafka_shell.commands import by_name
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Option
-from kafka_shell.language.kinds import CandidateSource, Fragment, Kind, Words
+from kafka_shell.language.kinds import CandidateSource, Fragment, Kind, Parameter, Words
 
 FAIL_ON = {each: each for each in SEVERITIES[:-1]} | {"any": SEVERITIES[-1]}
 FINDINGS = "findings"
@@ -66,6 +67,25 @@ class _Sql(Kind):
         return text if open_quote else f'"{text}'
 
 
+class _Output(Kind):
+    """A format, or a directory whose name ends in the format of the rows."""
+
+    def convert(self, parameter: Parameter, text: str) -> str:
+        if is_file(text):
+            return text
+        if text not in parameter.choices:
+            endings = " or a new directory named *.csv, *.json, *.jsonl or *.parquet"
+            raise UsageError(
+                f"--output must be {', '.join(parameter.choices)}{endings}, got {text!r}"
+            )
+        return text
+
+
+def is_file(output: str) -> bool:
+    """Whether an output is a directory to write to, not a format."""
+    return output.endswith((".csv", ".json", ".jsonl", ".parquet"))
+
+
 TABLES = CandidateSource(by_name("spark.complete:offer_tables"))
 CONTROLS = CandidateSource(by_name("spark.complete:offer_controls"))
 QUERY = CandidateSource(by_name("spark.complete:offer_words"))
@@ -105,6 +125,9 @@ COMMANDS: tuple[Command, ...] = (
             Option("--against", kinds.TEXT,
                    "Also compare with a state file, a snapshot (DIR) or a profile.",
                    metavar="WHAT"),
+            Option("--plan", kinds.FILE,
+                   "Only findings that a script or state file would cause, without applying it.",
+                   excludes=("--fix", "--new-only", "--against", "--findings", "--report")),
             Option("--new-only", kinds.FILE, "Exclude findings of the newest audit in the"
                    " snapshots of a directory.", metavar="DIR"),
             Option("--findings", kinds.FILE,
@@ -143,6 +166,8 @@ COMMANDS: tuple[Command, ...] = (
                     "print severe security findings as JSON", status=1),
             Example("spark audit --controls T13 --fix --dry-run",
                     "preview the remedies of one control"),
+            Example("spark audit --plan change.kafka",
+                    "judge a script before it is run, such as in a pull request"),
         ),
     ),
     Command(
@@ -153,10 +178,17 @@ COMMANDS: tuple[Command, ...] = (
         run="spark.query:sql",
         apis=READ_APIS,
         arguments=(Argument("query", SQL, "A quoted SELECT statement."),),
-        options=(*SOURCE_OPTIONS, *SAMPLE_OPTIONS, *SPARK_OPTIONS),
+        options=(
+            *SOURCE_OPTIONS,
+            *SAMPLE_OPTIONS,
+            Option("--output", _Output("output"),
+                   "The output format, or a new directory for all rows: its name ends in .csv,"
+                   " .json, .jsonl or .parquet.", choices=FORMATS),
+            *SPARK_OPTIONS,
+        ),
         search=("select", "query"),
         description="spark tables lists the tables. Only tables named in the query are read."
-        " At most 10,000 rows are shown.",
+        " At most 10,000 rows are shown; --output DIR writes all of them.",
         examples=(
             Example("spark sql 'select topic, partitions from topics order by partitions desc"
                     " limit 5'", "show the five topics with the most partitions"),

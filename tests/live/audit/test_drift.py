@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kafka_shell.audit import drift
 from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.engine import Engine
@@ -28,5 +30,15 @@ def test_defaults_of_brokers_are_not_compared(demo_sandbox: Sandbox, engine: Eng
     before, after = (
         collection(engine, each) for each in (now, now.altered("broker_configs", other))
     )
-    found = drift.between(before, after, TABLES)
-    assert [(each.field, each.after) for each in found] == [("log.dirs", "other")]
+    found, complete = drift.between(before, after, TABLES)
+    assert [(each.field, each.after) for each in found] == [("log.dirs", "other")] and complete
+
+
+def test_only_the_first_of_many_differences_are_returned(
+    demo_sandbox: Sandbox, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drift, "MOST_ROWS", 3)
+    now = cluster_tables.read(demo_sandbox.bootstrap, ["clusters", "acls"])
+    before, after = (collection(engine, each) for each in (now, now.altered("acls", [])))
+    found, complete = drift.between(before, after, TABLES)
+    assert [each.change for each in found] == ["vanished"] * 3 and not complete

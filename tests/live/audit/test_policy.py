@@ -144,7 +144,7 @@ def test_against_a_snapshot_each_difference_is_a_finding(
         assert run.status == 1
         (finding,) = run.json["findings"]
         assert (finding["control"], finding["resource"]) == ("X03", topic)
-        assert finding["remedy"] == f"alter-configs --topic={topic} --delete-config=retention.ms"
+        assert finding["remedy"] == f"alter-configs {topic} --delete-config retention.ms"
         file = tmp_path / "policy.toml"
         file.write_text(SUPPRESS.replace("T01", "X03") + "expires=2999-01-01\n")
         line = f"spark audit --controls T13 --against {tmp_path}/state --policy {file}"

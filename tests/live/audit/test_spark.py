@@ -63,6 +63,30 @@ def test_a_query_that_is_refused_says_why_in_a_line_or_two(
     assert "org.apache" not in run.err and "Project" not in run.err, run.err
 
 
+@pytest.mark.parametrize("ending", ["parquet", "jsonl", "csv"])
+def test_all_rows_of_a_query_are_written_to_a_directory(
+    shell: Shell, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many: they are not returned to this program."""
+    monkeypatch.setattr("kafka_shell.audit.query.MOST_ROWS", 3)
+    folder = tmp_path / f"rows.{ending}"
+    query = "select topic, null as none, id as topic from topics, range(1000)"
+    run = shell.ok(f'spark sql "{query}" --output {folder}')
+    session = shell.resources.spark.session  # type: ignore[union-attr]
+    reader = session.read.option("header", True)
+    rows = reader.format(ending.replace("jsonl", "json")).load(str(folder))
+    assert {*rows.columns} == {"topic", "none", "topic (2)"}
+    topics = len(shell.ok("list-topics").out.split())
+    assert rows.count() == 1000 * topics
+    assert str(folder) in run.out and f"{1000 * topics:,}" in run.out
+    assert not (folder.stat().st_mode & 0o077)
+    again = shell(f'spark sql "select 1" --output {folder}')
+    assert again.status == 2 and "already exists" in again.err
+    wrong = shell(f'spark sql "select nope from topics" --output {tmp_path}/other.{ending}')
+    assert wrong.status == 1 and "nope" in wrong.err
+    assert shell(f'spark sql "select 1" --output {tmp_path}/rows.txt').status == 2
+
+
 RUNS_CODE = [
     "select reflect('java.lang.System', 'getProperty', 'user.home')",
     "select builtin.`Reflect`('java.lang.System', 'getProperty', 'user.home')",

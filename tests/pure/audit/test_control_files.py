@@ -44,13 +44,6 @@ def test_a_control_is_read_with_all_it_says() -> None:
     assert not control.query({}).endswith(";")
 
 
-def test_required_configs() -> None:
-    text = GOOD.replace("-- remedy:", "-- configs: topic_configs a.b, c.d\n-- remedy:")
-    control = parse(text, Path("U01.sql"))
-    assert control.required_configs == (("topic_configs", "a.b"), ("topic_configs", "c.d"))
-    assert control.requires == {"clusters", "topic_configs"}
-
-
 @pytest.mark.parametrize(
     ("old", "new", "line", "said"),
     [
@@ -63,8 +56,9 @@ def test_required_configs() -> None:
         ("'{most}'", "'{least}'", 11, "`-- parameter: least = ...` is missing"),
         ("SELECT", "DELETE", 11, "must start with select"),
         ("-- source", "-- title: Another\n-- source", 6, "is set twice"),
-        ("-- remedy", "-- configs: topics a\n-- remedy", 10, "topic_configs or broker_configs"),
-        ("-- remedy", "-- fix: retention.ms\n-- remedy", 10, "config = value"),
+        ("-- remedy", "-- fix: retention.ms\n-- remedy", 10, "CONFIG = VALUE"),
+        ("-- remedy", "-- fix: acl a = 1\n-- remedy", 10, "CONFIG = VALUE"),
+        ("-- remedy", "-- fix: topic a b c = 1\n-- remedy", 10, "CONFIG = VALUE"),
     ],
 )
 def test_a_malformed_file_is_rejected_with_its_line(
@@ -101,10 +95,9 @@ def check_complete(name: str, control: Control) -> None:
     assert set(control.needs) <= set(TABLES), name
     read = {table for table in TABLES if re.search(rf"\b(FROM|JOIN) {table}\b", control.sql)}
     assert read - {"clusters"} <= set(control.needs), f"{name}: `needs` is incomplete"
-    assert {table for table, _ in control.required_configs} <= set(control.needs), name
     for column in ("AS resource", "AS status", "AS reason"):
         assert column in control.sql, name
-    fixed = control.sql + (control.fix[1] if control.fix else "")
+    fixed = control.sql + (control.fix.after if control.fix else "")
     for parameter in control.parameters:
         assert "{" + parameter + "}" in fixed, f"{parameter} of {name} is not used"
 

@@ -36,7 +36,7 @@ def committed(group: str, lag: int) -> Rows:
 
 def group(name: str, state: str = "Empty", **values: Any) -> dict[str, Any]:
     """A consumer group."""
-    own = {"group": name, "state": state, "word": name, "type": "consumer", "protocol": "consumer"}
+    own = {"group": name, "state": state, "type": "consumer", "protocol": "consumer"}
     return own | values
 
 
@@ -84,29 +84,29 @@ CASES: list[Case] = [
       found("group older orders:0", "skip",
             reason="the end offset at the first or the last commit is unknown")]),
     ("G05", "a group committed after the offsets of the partition were read",
-     {"groups": [{"group": "busy", "state": "Empty", "word": "busy"}],
+     {"groups": [{"group": "busy", "state": "Empty"}],
       "partition_offsets": [{"topic": "orders", "latest": 100, "records": 100}],
       "group_offsets": [{"group": "busy", "topic": "orders", "offset": 150, "latest": 160}]},
      [found("group busy orders:0", "ok",
             reason="offset 150, the log contains offsets 0 to 160")]),
     ("G05", "an offset beyond both end offsets",
-     {"groups": [{"group": name, "state": "Empty", "word": name} for name in ("a", "b")],
+     {"groups": [{"group": name, "state": "Empty"} for name in ("a", "b")],
       "partition_offsets": [{"topic": "orders", "latest": 100, "records": 100}],
       "group_offsets": [
           {"group": "a", "topic": "orders", "offset": 150, "latest": 90},
           {"group": "b", "topic": "orders", "offset": 150, "latest": None}]},
      [found(f"group {name} orders:0", "alarm",
             reason="offset 150, the log contains offsets 0 to 100",
-            remedy=f"reset-offsets --group={name} --to latest --topic=orders:0")
+            remedy=f"reset-offsets {name} --offset orders:0=100")
       for name in ("a", "b")]),
     ("G05", "an active group may have deleted records after its offset was read",
-     {"groups": [{"group": state, "state": state, "word": state}
+     {"groups": [{"group": state, "state": state}
                  for state in ("Empty", "Stable")],
       "partition_offsets": [{"topic": "orders", "earliest": 50, "latest": 90, "records": 40}],
       "group_offsets": [{"group": state, "topic": "orders", "offset": 40, "latest": 90}
                         for state in ("Empty", "Stable")]},
      [found("group Empty orders:0", "alarm",
-            remedy="reset-offsets --group=Empty --to earliest --topic=orders:0"),
+            remedy="reset-offsets Empty --offset orders:0=50"),
       found("group Stable orders:0", "info", remedy="",
             reason="offset 40, the log contains offsets 50 to 90")]),
     ("G03", "the furthest offset", {"group_commits": commits("on", [5, 500]), "group_offsets": committed("on", 5)},

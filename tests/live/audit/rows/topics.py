@@ -19,6 +19,7 @@ from tests.support.control_rows import (
     configs,
     found,
     override,
+    setting,
 )
 
 OFFSETS = "__consumer_offsets"
@@ -94,10 +95,10 @@ def faults() -> Iterator[Case]:
             control, f"{key}={bad}",
             {"topic_configs": rows, "topics": [{"topic": name} for name in names],
              "broker_configs": [config(1, "replica.fetch.max.bytes", "1048576")]},
-            [found("bad", "alarm", remedy=f"alter-configs --topic=bad {key}={value}",
-                   undo=f"alter-configs --topic=bad --delete-config {key}"),
-             found("own", "alarm", remedy=f"alter-configs --topic=own --delete-config={key}",
-                   undo=f"alter-configs --topic=own {key}={bad}"),
+            [found("bad", "alarm", remedy=f"alter-configs bad {setting(key, value)}",
+                   undo=f"alter-configs bad --delete-config {key}"),
+             found("own", "alarm", remedy=f"alter-configs own --delete-config {key}",
+                   undo=f"alter-configs own {setting(key, bad)}"),
              found("fine", "ok")],
         )  # fmt: skip
 
@@ -108,7 +109,7 @@ CASES: list[Case] = [
       "topic_configs": [*configs("two", min_insync_replicas="2"),
                         *configs("three", min_insync_replicas="3")]},
      [found("two", "alarm", remedy="", undo=""),
-      found("three", "alarm", remedy="alter-configs --topic=three min.insync.replicas=2")]),
+      found("three", "alarm", remedy="alter-configs three min.insync.replicas=2")]),
     ("T06", "an offline broker is not in the list, and a reassignment adds replicas for a time",
      {"brokers": BROKERS[:2],
       "topics": [{"topic": "orders", "min_factor": 3, "max_factor": 3},
@@ -220,8 +221,8 @@ CASES: list[Case] = [
       "partitions": [{"topic": name, "isr": [1] if name == "behind" else [1, 2, 3]}
                      for name in ("three", "behind", "moved", "two", "safe")],
       "reassignments": [{"topic": "moved"}]},
-     [found("three", "alarm", remedy="alter-configs --topic=three min.insync.replicas=2",
-            undo="alter-configs --topic=three min.insync.replicas=1"),
+     [found("three", "alarm", remedy="alter-configs three min.insync.replicas=2",
+            undo="alter-configs three min.insync.replicas=1"),
       *(found(name, "alarm", remedy="") for name in ("behind", "moved")),
       found("two", "ok"), found("safe", "ok"), found("inherits", "ok")]),
     ("T07", "a partition with a leader", {"partitions": [{"topic": "orders", "leader": 2}]},
@@ -271,8 +272,8 @@ CASES: list[Case] = [
          *configs("app-changelog", segment_ms="604800000", retention_ms="60000", cleanup_policy="delete"),
          *configs("fine", segment_ms="604800000", retention_ms="604800000", cleanup_policy="delete")]},
      [found("late", "alarm", reason="segment.ms is 14d, retention.ms is 7d",
-            remedy="alter-configs --topic=late segment.ms=100800000",
-            undo="alter-configs --topic=late --delete-config segment.ms"),
+            remedy="alter-configs late segment.ms=1d4h",
+            undo="alter-configs late --delete-config segment.ms"),
       found("brief", "alarm", remedy=""), found("table", "ok"), found("fine", "ok")]),
     ("T16", "frameworks require one partition",
      {"topics": [*topics(single=1, many=101, fine=100), {"topic": "connect-configs", "partitions": 1},
@@ -285,17 +286,17 @@ CASES: list[Case] = [
      {"topic_configs": [override("flushed", "flush.messages", "1"),
                         override("flushed", "flush.ms", "9"), *configs("fine", flush_ms="9")]},
      [found("flushed", "alarm", reason="flush.messages=1, flush.ms=9",
-            remedy="alter-configs --topic=flushed --delete-config flush.messages,flush.ms",
-            undo="alter-configs --topic=flushed flush.messages=1 flush.ms=9"),
+            remedy="alter-configs flushed --delete-config flush.messages --delete-config flush.ms",
+            undo="alter-configs flushed flush.messages=1 flush.ms=9ms"),
       found("fine", "ok", reason="inherited")]),
     ("T23", "the throttle of a reassignment is no leftover",
      {"topic_configs": [override(name, "leader.replication.throttled.replicas", value)
                         for name, value in (("left", "0:1"), ("moved", "0:1"), ("none", ""))],
       "reassignments": [{"topic": "moved"}]},
-     [found("left", "alarm", undo="alter-configs --topic=left"
+     [found("left", "alarm", undo="alter-configs left"
             " leader.replication.throttled.replicas=0:1",
-            remedy="alter-configs --topic=left"
-                   " --delete-config=leader.replication.throttled.replicas"),
+            remedy="alter-configs left"
+                   " --delete-config leader.replication.throttled.replicas"),
       found("none", "ok")]),
     ("T24", "names that differ in . and _ only",
      {"topics": [{"topic": name} for name in ("alike.one_two", "alike_one.two", "other")]},
@@ -313,8 +314,8 @@ CASES: list[Case] = [
                         override("differs", "flush.ms", "9", "8"), *configs("inherits", flush_ms="9"),
                         override("connect-configs", "flush.ms", "9", "9")]},
      [found("repeats", "alarm", reason="same as inherited: max.message.bytes=9",
-            remedy="alter-configs --topic=repeats --delete-config=max.message.bytes",
-            undo="alter-configs --topic=repeats max.message.bytes=9"),
+            remedy="alter-configs repeats --delete-config max.message.bytes",
+            undo="alter-configs repeats max.message.bytes=9"),
       found("differs", "ok"), found("inherits", "ok")]),
     ("T26", "a replication factor that is too small",
      {**internal(2), "topic_configs": configs(OFFSETS, min_insync_replicas="1")},
@@ -367,7 +368,7 @@ CASES: list[Case] = [
      {"topic_configs": [each for name, retention in (("a", "86400000"), ("b", "86400000"), ("c", "604800000"))
                         for each in configs(name, segment_ms="604800000", retention_ms=retention,
                                             cleanup_policy="delete")]},
-     [*(found(name, "alarm", remedy=f"alter-configs --topic={name} segment.ms=14400000") for name in "ab"),
+     [*(found(name, "alarm", remedy=f"alter-configs {name} segment.ms=4h") for name in "ab"),
       found("c", "ok")]),
     ("T05", "topics that inherit a bad default are one finding",
      {"topic_configs": [*(each for n in range(1200) for each in
@@ -376,7 +377,7 @@ CASES: list[Case] = [
      [found("default of unclean.leader.election.enable", "alarm", remedy="", undo="",
             reason="unclean.leader.election.enable is true; inherited by 1,200 topics, such as t0000"),
       found("own", "alarm",
-            remedy="alter-configs --topic=own unclean.leader.election.enable=false")]),
+            remedy="alter-configs own unclean.leader.election.enable=false")]),
     *((control, "offline brokers are the cause",
        {"clusters": [{"offline": [2, 3]}],
         "topic_configs": configs("orders", min_insync_replicas="2"),
@@ -399,8 +400,8 @@ CASES: list[Case] = [
                         override("eu-connect-status", "cleanup.policy", "compact", "delete"),
                         *configs("orders", cleanup_policy="delete")]},
      [*(found(name, "alarm", reason=f"cleanup.policy is {value}",
-              remedy=f"alter-configs --topic={name} cleanup.policy=compact",
-              undo=f"alter-configs --topic={name} cleanup.policy={value}")
+              remedy=f"alter-configs {name} cleanup.policy=compact",
+              undo=f"alter-configs {name} cleanup.policy={value}")
         for name, value in (("_schemas", "delete"), (OFFSETS, "delete"),
                             ("connect-offsets", "compact,delete"))),
       found("eu-connect-status", "ok")]),
@@ -408,6 +409,6 @@ CASES: list[Case] = [
      {"topic_configs": [override("small", "segment.bytes", "1000"), override("brief", "segment.ms", "1000"),
                         *configs("fine", segment_bytes="1073741824", segment_ms="604800000")]},
      [found("small", "alarm", reason="segment.bytes is 1kB",
-            remedy="alter-configs --topic=small segment.bytes=1073741824"),
+            remedy="alter-configs small segment.bytes=1GiB"),
       found("brief", "alarm", reason="segment.ms is 1s", remedy=""), found("fine", "ok", reason="")]),
 ]  # fmt: skip
