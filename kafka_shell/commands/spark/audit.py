@@ -16,6 +16,7 @@ from kafka_shell.audit import (
     metrics,
     owners,
     policy,
+    proposal,
     report,
     run,
     webhook,
@@ -36,6 +37,7 @@ from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, to_path
 from kafka_shell.commands import REGISTRY, function
+from kafka_shell.commands.spark.plan import after, plan_of
 from kafka_shell.commands.spark.sources import collected, collection_of, policy_of, wait_for_import
 from kafka_shell.commands.spark.spec import FAIL_ON, SAMPLED
 from kafka_shell.commands.state.compare import StateSource, compare_sources, this_cluster
@@ -59,6 +61,10 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
 
     if invocation["fix"]:
         _check_fix(invocation, context)
+    planned = None
+    if invocation["plan"]:
+        _check_one_cluster(invocation, context, "--plan")
+        planned = plan_of(invocation["plan"], context)
     before = invocation["new-only"] or invocation["snapshot"] or ""
     url = webhook.url_of(invocation["webhook"]) if invocation["webhook"] else None
     folder = findings.require_new(invocation["findings"]) if invocation["findings"] else None
@@ -77,6 +83,8 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
         names |= {*drift.KEYS, "clusters"}
     if invocation["report"]:
         names |= set(report.TABLES)
+    if planned is not None:
+        names |= proposal.TABLES
     if before or invocation["fix"]:
         names.add("clusters")
     with collected(invocation, context, names) as (engine, collection):
@@ -84,7 +92,10 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
         if invocation["fix"]:
             _check_cluster(collection, context)
         dev = development_profiles(context.paths.config_file)
-        found = run.audit(engine, collection, controls, policy, against, dev)
+        if planned is None:
+            found = run.audit(engine, collection, controls, policy, against, dev)
+        else:
+            found = after(planned, engine, collection, controls, policy, dev)
         found = replace(found, fail_on=FAIL_ON[invocation["fail-on"] or "high"])
         if state:
             found = _against_state(found, state, context, policy)

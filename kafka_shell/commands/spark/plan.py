@@ -1,0 +1,102 @@
+"""`spark audit --plan`: what a script or state file would do, and the findings it would cause."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+
+from msgspec import Struct
+
+from kafka_shell.audit import proposal, run
+from kafka_shell.audit.collection import Collection
+from kafka_shell.audit.control import Control
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.model import AuditReport
+from kafka_shell.audit.policy import Policy
+from kafka_shell.audit.tables import TABLES
+from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.plans import Effect, Plan, merge_plans
+from kafka_shell.base.results import Failure, as_failure
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import quote
+from kafka_shell.base.units import to_path
+from kafka_shell.commands import REGISTRY, function
+from kafka_shell.commands.rehearse.run import lines_of_file
+from kafka_shell.commands.state.load import is_state_file
+from kafka_shell.context import Context
+from kafka_shell.language.parse import parse
+from kafka_shell.language.tokens import tokenize
+from kafka_shell.output.resource_kinds import title_of
+
+# The folders of the commands whose plans are judged.
+_PLANNED = {"topics", "configs", "quotas", "client_configs", "users", "acls", "cluster", "state"}
+
+
+class Planned(Struct, frozen=True):
+    """What a script or state file would do: its plan, and the lines that cannot be planned."""
+
+    plan: Plan
+    failed: Mapping[str, Failure]
+
+
+def plan_of(file: str, context: Context) -> Planned:
+    """The plans of the lines of a script, or of a state file."""
+    lines = (
+        (f"apply {quote(file)}",) if is_state_file(to_path(file)) else lines_of_file(to_path(file))
+    )
+    silent = replace(context, ask=lambda question, *, secret=False: "planned")
+    plans: list[Plan] = []
+    failed: dict[str, Failure] = {}
+    for line in lines:
+        try:
+            invocation = parse(tokenize(line), REGISTRY, text=line)
+        except UsageError as error:
+            error.message, error.span = f"{file}: {error.message}: {line}", None
+            raise
+        if invocation.command.effect is Effect.READ:
+            continue
+        try:
+            if invocation.command.run.partition(".")[0] not in _PLANNED:
+                raise ShellError(f"{invocation.command.name} is not judged", code="not-judged")
+            plan = function(invocation.command.run)(invocation, silent)
+            if not isinstance(plan, Plan):
+                raise ShellError("it plans several steps", code="not-judged")
+        except ShellError as error:
+            failed[line] = as_failure(error)
+        else:
+            plans.append(plan)
+            failed |= {str(about): why for about, why in plan.refused.failures.items()}
+    return Planned(merge_plans(plans), failed)
+
+
+def after(
+    planned: Planned,
+    engine: Engine,
+    collection: Collection,
+    controls: Sequence[Control],
+    policy: Policy,
+    dev: Container[str],
+) -> AuditReport:
+    """The findings that the cluster would have after the plan, and does not have now. Only controls
+    of tables that differ are evaluated."""
+    plan = planned.plan
+    then = engine.run("planning", lambda: proposal.after(engine.session, collection, plan, TABLES))
+    chosen = [
+        each for each in controls
+        if run.tables_for([each], policy.thresholds, TABLES) & then.changed
+    ]  # fmt: skip
+    found, report = (
+        run.audit(engine, each, chosen, policy, None, dev) for each in (collection, then.collection)
+    )
+    known = {(each.control, each.resource, each.status) for each in found.findings}
+    new = replace(
+        report,
+        findings=tuple(
+            each for each in report.findings
+            if each.resource in TABLES or (each.control, each.resource, each.status) not in known
+        ),
+    )  # fmt: skip
+    reasons = dict.fromkeys(
+        proposal.described(then.left_out, title_of), "no table shows this change"
+    )
+    reasons |= {about: why.message for about, why in planned.failed.items()}
+    return run.with_unjudged(new, reasons)
