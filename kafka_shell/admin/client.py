@@ -280,7 +280,7 @@ class PartitionsApi(Family):
 
         With `batches`, no more than that is moved at a time. The next batch starts when the last
         one is in sync and the cluster is healthy; if it is not within a minute, `apply` raises
-        UnexpectedEnd (code `paused`), and what is left can be planned again.
+        UnexpectedEnd (code `paused`), and the other moves can be planned again.
         """
 
         return self._calls.plan(
@@ -304,7 +304,7 @@ class PartitionsApi(Family):
         batches: BatchLimits | None = None,
     ) -> ClusterPlan:
         """Balance these topics (None: all) between `brokers` (empty: all that can receive
-        replicas; with `include_cordoned` also those that are named), but not `exclude_brokers`.
+        replicas; with `include_cordoned` also named cordoned ones), but not `exclude_brokers`.
 
         `only_leaders` only changes the order of replicas, `only_racks` only spreads them over
         racks. At most `max_bytes` are copied and `max_partitions` changed. A goal must gain
@@ -383,7 +383,7 @@ class RecordsApi(Family):
         committed: bool = False,
     ) -> RecordStream:
         """The records from `start` (the earliest) up to, not including, `end`, in the order of
-        their timestamps; those of a partition by offset (Fetch, API key 1).
+        their timestamps; within a partition, by offset (Fetch, API key 1).
 
         `end` defaults to the end of the log when the iteration starts. With `committed`, only
         records of committed transactions. Memory is bounded.
@@ -409,7 +409,7 @@ class RecordsApi(Family):
         removed again. `codec` is none, gzip, snappy, lz4 or zstd.
 
         A record without a partition is written to that of its key, as by Kafka's Java producer. The
-        results are the offsets: of each record if they are few, else of each partition.
+        results are the offsets: of each record if there are few, else of each partition.
         """
         numbered = list(enumerate(records, 1))
         windows = [numbered[at : at + _TOGETHER] for at in range(0, len(numbered), _TOGETHER)]
@@ -422,7 +422,7 @@ class RecordsApi(Family):
         a `source` (API keys 0, 1, 2 and 22).
 
         Keys, values and headers are the same bytes. A record is copied to the partition of the same
-        number if both topics have as many partitions, else to that of its key.
+        number if both topics have as many partitions, else to the partition of its key.
         """
         calls = self._calls if source is None else source._calls
 

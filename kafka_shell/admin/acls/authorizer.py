@@ -158,7 +158,7 @@ def configured(cluster: Cluster) -> Rules:
 
 
 def check(cluster: Cluster, asked: Sequence[Access]) -> AccessCheck:
-    """The verdicts on the accesses, on hosts where they differ, and on what a client also needs."""
+    """The verdicts on the accesses, on hosts where they differ, and on operations also needed."""
     besides = [access for access in _besides(asked) if access not in asked]
     instead = [other for access in asked for other in _instead(access)]
     rules = read(cluster, [*asked, *besides, *instead])

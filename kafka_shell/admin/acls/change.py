@@ -157,8 +157,8 @@ def _no_match(wanted: AclFilter) -> str:
 def plan_delete(
     cluster: Cluster, filters: Sequence[AclFilter], kept: frozenset[AclBinding] = frozenset()
 ) -> Plan:
-    """Delete the bindings that match the filters (API key 31), but not those that are `kept`. A
-    filter without a match is refused, as is one that is given twice (KIP-4)."""
+    """Delete the bindings that match the filters (API key 31), except the bindings in
+    `kept`. A filter without a match, or given twice, is rejected (KIP-4)."""
     count = Counter(filters)
     requested = [each for each, number in count.items() if number == 1]
     refused: dict[Resource, Failure] = {

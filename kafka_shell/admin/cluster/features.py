@@ -56,7 +56,7 @@ _SAME = "no change: already at this level"
 
 
 def describe(cluster: Cluster) -> Features:
-    """The cluster's features: their levels, and what all brokers support (ApiVersions, API key 18).
+    """The cluster's features: their levels, and levels of all brokers (ApiVersions, API key 18).
 
     Controllers may support less than brokers; that is unknown here. Raises ShellError if no broker
     responds.

@@ -84,8 +84,8 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
     """Brokers with racks and versions, controller, cluster ID, counts and features (API keys 3, 18,
     55, 60).
 
-    What cannot be read in time is left out, with the failure in `not_read`. Raises ShellError if no
-    broker can be reached.
+    Parts that cannot be read in time are missing, with the failure in `not_read`. Raises ShellError
+    if no broker can be reached.
     """
     known = brokers(cluster)
     found, not_read = known.metadata, known.not_read

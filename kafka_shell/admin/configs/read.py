@@ -331,7 +331,7 @@ def _request(
 def list_resources(cluster: Cluster, kind: ResourceType) -> list[str]:
     """The names of the resources of this type that have configs.
 
-    Client-metrics subscriptions and groups are those with configs of their own (KIP-1142, API key
+    These are client-metrics subscriptions and groups with configs of their own (KIP-1142, API key
     74: subscriptions since Kafka 3.7, groups since 4.1).
     """
     if kind is ResourceType.TOPIC:

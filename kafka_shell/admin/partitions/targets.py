@@ -556,7 +556,7 @@ def plan_drain(
     throttle: int | None = None,
     batches: BatchLimits | None = None,
 ) -> Plan:
-    """Move all replicas off a broker (API key 45), and follow those that are already moving off it.
+    """Move all replicas off a broker (API key 45), and follow replicas already moving off it.
 
     `throttle` is in bytes per second, and is set for reassignments in progress as well. A topic
     that fits nowhere else is refused.

@@ -73,7 +73,7 @@ class AlterQuotas(FieldsStep[QuotaAlteration], frozen=True):
 
 
 def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan:
-    """Set quotas, and remove those whose value is None (API key 49). Other keys stay.
+    """Set quotas; a value of None removes a quota (API key 49). Other keys stay.
 
     An entity is refused alone if a key is given twice, a value is not finite (brokers accept NaN)
     or its quotas cannot be read. Values that are already set are not sent.

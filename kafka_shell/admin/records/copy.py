@@ -297,7 +297,8 @@ def plan_copy(
     """Copy what the source has now, up to its current end (API keys 0, 1, 2 and 22).
 
     Keys, values and headers are the same bytes. A record is copied to the partition of the same
-    number if both topics have as many partitions, else to that of its key. Applied to `target`.
+    number if both topics have as many partitions, else to the partition of its key.
+    Applied to `target`.
     """
     found = topics.describe(source, [request.source])
     there = topics.describe(target, [request.target])

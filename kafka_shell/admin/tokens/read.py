@@ -38,7 +38,7 @@ Tokens = dict[str, tuple[DelegationToken, Secret]]
 def describe(cluster: Cluster, owners: Sequence[str] | None = None) -> tuple[DelegationToken, ...]:
     """The visible tokens of these owners (`User:bob`), or all (API key 41). Sorted by owner, age.
 
-    A caller sees its own tokens, those it may renew, and those that ACLs allow it to DESCRIBE.
+    A caller sees its own tokens, tokens it may renew, and tokens that ACLs allow it to DESCRIBE.
     Raises ShellError if the broker refuses: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED without a login.
     """
     now = time.time() * 1000
