@@ -110,6 +110,10 @@ def test_changes_are_posted_and_findings_have_owners(
             assert re.search(r'control="T13",severity="\w+",owner="web"} 1\n', prom.read_text())
             assert "secret-key" not in run.out + run.err
 
+            run = shell(f"{posted} --webhook-format slack")
+            text = json.loads(got[1])["text"]
+            assert ": 1 new, 1 fixed\n" in text and f"`{topic}.b` (web)" in text
+
             policy = tmp_path / "policy.toml"
             accept = f"--policy {policy} --owner web --accept 'a trial' --expires 2999-01-31"
             run = shell.ok(f"{audit} --controls T05,T13 {accept}")
