@@ -264,6 +264,8 @@ def _finding(finding: AuditFinding, several: bool, room: int, width: int | None)
     where = text(_where(finding, several), "name")
     gap = "" if where.width <= room else "  "
     line = text("  ") + pad(where, room + 2) + gap + text(finding.reason)
+    if finding.owner:
+        line = line + text(f" ({finding.owner})", "dim")
     yield from hang(line, width, room + 4)
     if finding.remedy:
         remarks = [

@@ -110,6 +110,13 @@ def test_what_is_new_or_fixed_is_shown_with_its_owner() -> None:
     assert "since the audit before: 1 new, 1 fixed" in drawn(report)
 
 
+def test_a_finding_is_shown_with_its_owner() -> None:
+    owned = replace(FINDINGS[0], owner="payments")
+    report = AuditReport("s", 0, ("dev",), {}, (), (owned,))
+    assert '<span class="owner">payments</span>' in page(report, ())
+    assert "orders  why (payments)\n" in drawn(report)
+
+
 def test_a_family_without_rows_has_nothing_to_check() -> None:
     controls = (
         ControlResult("Q01", "", "low", "quotas", {}),
