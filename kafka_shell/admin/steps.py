@@ -12,6 +12,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Outcomes, StepInterrupted, Value
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource, replace
+from kafka_shell.base.units import same_value
 from kafka_shell.wire.connection import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import REQUEST_TIMED_OUT, RESOURCE_NOT_FOUND
 from kafka_shell.wire.failures import failure
@@ -36,6 +37,24 @@ class BaseStep:
     def reread(self, cluster: Cluster) -> Self:
         """Return the step itself."""
         return self
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The changes that the step makes."""
+        raise NotImplementedError
+
+    def shown(self, cluster: Cluster) -> Set[Change]:
+        """The changes of fields whose new value is read again. A field that is set to the value
+        that it had, such as a password, shows nothing."""
+        now = {(each.resource, each.field): each.before for each in self.reread(cluster).changes}
+        return {
+            each
+            for each in self.changes
+            if each.field
+            and (each.resource, each.field) in now
+            and each.before != each.after
+            and same_value(each.field, now[each.resource, each.field], each.after)
+        }
 
 
 Field = tuple[Resource, str]  # a resource, and the name of one of its fields
@@ -75,6 +94,15 @@ class FieldsStep(Struct, BaseStep, Generic[T], frozen=True):
     def reread(self, cluster: Cluster) -> Self:
         """Return the same step with the current values."""
         return replace(self, now=self.read(cluster))
+
+    def shown(self, cluster: Cluster) -> Set[Change]:
+        """The changes that the current values show."""
+        now = self.read(cluster)
+        return {
+            each
+            for each in self.changes
+            if (each.verb != "alter" or each.before != each.after) and self.is_visible(each, now)
+        }
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         """Send the request, and wait until a broker shows the changes.

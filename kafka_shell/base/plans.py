@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from enum import Enum, Flag
 from functools import reduce
 from operator import add
@@ -97,6 +97,9 @@ class Step(Protocol):
 
     def reread(self, cluster: Any) -> Step:
         """The same step for the current state of the cluster (`before` may differ)."""
+
+    def shown(self, cluster: Any) -> Set[Change]:
+        """The changes that the cluster shows. Of others nothing is known: they may still happen."""
 
     def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
         """Send the step, or only validate it. Each change has its own result. If the changes,

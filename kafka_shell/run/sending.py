@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,7 +21,7 @@ from kafka_shell.base.plans import (
     Step,
     StepInterrupted,
 )
-from kafka_shell.base.results import Failure, as_failure
+from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.commands.options import add_resume
@@ -31,6 +31,7 @@ from kafka_shell.output.resource_kinds import hint_of, touched
 from kafka_shell.wire.failures import OtherClusterError
 
 # Error codes after which a change may still happen: ours for a request, Kafka's for an item.
+_READ_S = 3.0  # after Ctrl-C, to read which changes were applied
 OUTCOME_UNKNOWN = frozenset({"deadline", "outcome-unknown", "REQUEST_TIMED_OUT"})
 
 
@@ -268,29 +269,43 @@ def _send_step(step: Step, cluster: Any, done: list[ChangeResult]) -> bool:
         failure = as_failure(error)
         done.extend(ChangeResult(change, status, failure) for change in step.changes)
         return True
-    except StepInterrupted as interrupted:
-        done.extend(_outcomes(step, interrupted.outcomes))
+    except KeyboardInterrupt as interrupted:
+        known = interrupted.outcomes if isinstance(interrupted, StepInterrupted) else Results()
+        done.extend(_outcomes(step, known, _shown(step, cluster, known)))
         raise
-    except BaseException:  # Ctrl-C, a signal or a bug: the request may have been sent
+    except BaseException:  # a signal or a bug: the request may have been sent
         done.extend(ChangeResult(change, "unknown") for change in step.changes)
         raise
     done.extend(_outcomes(step, results))
     return False
 
 
-def _outcomes(step: Step, results: Outcomes) -> Iterator[ChangeResult]:
+def _outcomes(
+    step: Step, results: Outcomes, shown: Set[Change] = frozenset()
+) -> Iterator[ChangeResult]:
     """The status of each change of the step, or of those that it returns instead. A change without
-    a result has an unknown outcome."""
+    a result has an unknown outcome, unless the cluster has `shown` it."""
     planned = step.changes
     known = results.values.keys() | results.failures.keys()
     instead = (*results.values, *results.failures) if known.isdisjoint(planned) else ()
     for change in instead or planned:
-        if change not in known:
-            yield ChangeResult(change, "unknown")
-            continue
         item_failure = results.failures.get(change)
+        if change not in known or (_status(item_failure) == "unknown" and change in shown):
+            yield ChangeResult(change, "done" if change in shown else "unknown")
+            continue
         applied = results.values.get(change, change)  # the broker may have changed the value
         yield ChangeResult(applied, _status(item_failure), item_failure)
+
+
+def _shown(step: Step, cluster: Any, known: Outcomes) -> Set[Change]:
+    """The changes that the cluster shows after Ctrl-C, unless all are known to be done."""
+    if known.values.keys() >= {*step.changes}:
+        return frozenset()
+    try:
+        with cluster.within(_READ_S):
+            return step.shown(cluster)
+    except (ShellError, KeyboardInterrupt):  # Ctrl-C again
+        return frozenset()
 
 
 def _status(failure: Failure | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,6 +36,7 @@ class RecordedStep(Struct, frozen=True):
     refuses: tuple[str, ...] = ()  # fields that fail, in validation too
     fails: tuple[str, ...] = ()  # fields that fail when they are sent
     no_results: tuple[str, ...] = ()  # fields that the response does not mention
+    applied: tuple[str, ...] = ()  # fields whose new value is read after Ctrl-C
     why: Failure = REFUSED
     raises: BaseException | None = None
     refuses_all: BaseException | None = None  # in validation alone
@@ -54,6 +56,9 @@ class RecordedStep(Struct, frozen=True):
     def reread(self, cluster: Any) -> RecordedStep:
         self.log.append(("again", self.name))
         return replace(self, before=self.later)
+
+    def shown(self, cluster: Any) -> set[Change]:
+        return {change for change in self.changes if change.field in self.applied}
 
     def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
         self.log.append(("validate" if validate_only else "send", self.name))
@@ -123,7 +128,12 @@ def make_recorded_execution(
     session = ClusterSession(settings)
     session.cluster = cluster or cast(
         Any,
-        SimpleNamespace(cluster_id="cluster-1", close=lambda: None, check_identity=lambda: None),
+        SimpleNamespace(
+            cluster_id="cluster-1",
+            close=lambda: None,
+            check_identity=lambda: None,
+            within=lambda seconds: nullcontext(),
+        ),
     )
     context = Context(session, Paths(folder / "c", folder / "h", folder / "state"))
     stage = RecordedExecution(context, answers=list(answers or ()))

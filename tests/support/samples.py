@@ -70,6 +70,9 @@ class FakeStep:
     def reread(self, cluster: Any) -> FakeStep:
         return self
 
+    def shown(self, cluster: Any) -> set[Change]:
+        return set()
+
     def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
         return Results({change: change for change in self.changes})
 

@@ -46,6 +46,9 @@ class AlterClientConfigs(FieldsStep[ClientConfigAlteration], frozen=True):
         note = self.lost.get((change.resource, change.field), "")
         return replace(change, note=note, reversible=not note)
 
+    def read(self, cluster: Cluster) -> Mapping[Field, Value]:
+        return self.reread(cluster).now
+
     def reread(self, cluster: Cluster) -> AlterClientConfigs:
         return _step(self.items, read_log(cluster), _limits(cluster))
 

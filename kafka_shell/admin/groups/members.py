@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Any
 
 from msgspec import Struct
@@ -28,7 +28,7 @@ from kafka_shell.base.text import named
 from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.coordinators import GroupApi, ask
-from kafka_shell.wire.error_codes import UNKNOWN_MEMBER_ID
+from kafka_shell.wire.error_codes import GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID
 from kafka_shell.wire.failures import failure
 from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 
@@ -70,6 +70,12 @@ class DeleteGroups(Struct, BaseStep, frozen=True):
                 offsets = Resource("group-offsets", now.name)
                 raise changed(f"the committed offsets of group {named(now.name)} changed", offsets)
         return DeleteGroups(deleted)
+
+    def shown(self, cluster: Cluster) -> Set[Change]:
+        """The changes of the groups that do not exist any more."""
+        found = groups.describe(cluster, [group.name for group in self.groups]).failures
+        gone = {name for name, why in found.items() if why.code == GROUP_ID_NOT_FOUND}
+        return {each for each in self.changes if each.resource.name in gone}
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         responses = ask(cluster, {group.name: [_DELETE] for group in self.groups})

@@ -7,7 +7,7 @@ timeout, until a broker's metadata shows it, so that the next command sees the c
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from msgspec import Struct
@@ -195,6 +195,12 @@ class TopicsStep(Struct, BaseStep, Generic[_Item], frozen=True):
             raise StepInterrupted(self.outcomes(interrupted.rows)) from None
         with confirmed(results):
             return self._wait(cluster, results, until) if self.timeout_ms > 0 else results
+
+    def shown(self, cluster: Cluster) -> Set[Change]:
+        """The changes that a broker's metadata shows."""
+        items = {item.name: item for item in self.items}
+        seen = scan(cluster, list(items))
+        return {each for each in self.changes if self.is_visible(seen, items[each.resource.name])}
 
     def _wait(self, cluster: Cluster, results: Outcomes, until: float) -> Outcomes:
         items = {item.name: item for item in self.items}

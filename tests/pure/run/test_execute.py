@@ -306,6 +306,17 @@ def test_ctrl_c_journals_an_unknown_outcome(tmp_path: Path) -> None:
     assert execution.log[-1] == ("refresh", "configs"), "the view shows what held before"
 
 
+def test_what_the_cluster_shows_after_ctrl_c_is_known(tmp_path: Path) -> None:
+    execution = make_recorded_execution(tmp_path)
+    stopped = execution.step("a", fields=("k", "l"), raises=KeyboardInterrupt(), applied=("l",))
+    with pytest.raises(ShellError) as caught:
+        execution.run(execution.plan(stopped))
+    assert caught.value.message == "interrupted: 1 change applied, 1 with unknown outcome"
+    (entry,) = execution.journal()
+    assert [row["status"] for row in entry.changes] == ["unknown", "done"]
+    assert entry.undo == ("alter-configs a k=old  # outcome unknown", "alter-configs a l=old")
+
+
 def test_a_created_topic_of_unknown_outcome_is_deleted_if_it_exists(tmp_path: Path) -> None:
     execution = make_recorded_execution(tmp_path)
     late = Failure("REQUEST_TIMED_OUT", "too slow", 7)
