@@ -67,14 +67,10 @@ def execute(
     yes = None if context.script.asks else yes
     guard = "" if dry_run else _guard(context, plan)
     _check_consent(context, guard, yes)
-    try:
+    with _before_sending():
         plan = replace(plan, steps=tuple(step.resolved(context.cluster) for step in plan.steps))
         plan = advise(plan, context.cluster)
         verdicts = _validate(plan, context)
-    except KeyboardInterrupt:
-        raise ShellError(
-            "interrupted: nothing was changed", code="interrupted", status=Status.INTERRUPTED
-        ) from None
     if dry_run:
         planned = tuple(_planned(plan, verdicts))
         return Outcome(plan, planned, outcome_undo_lines(planned, "planned"), dry_run=True)
@@ -95,7 +91,8 @@ def execute(
         refused = tuple(ChangeResult(change, "failed", verdicts[change]) for change in plan.changes)
         return Outcome(plan, refused)
     if confirm and _confirmed(question(plan.changes, plan.advice.stakes), context, guard, yes):
-        plan = _check_unchanged(plan, context.cluster)
+        with _before_sending():
+            plan = _check_unchanged(plan, context.cluster)
     # Until the outcome is written, the outcome of every change is unknown.
     unknown = unknown_undo_lines(plan.changes)
     with journal.undoing(context, book.undoes), journal.continuing(context, book.continues):
@@ -120,6 +117,17 @@ def execute(
         check=command_after(changes_with(done, "unknown")),
         entry=intent.id,
     )
+
+
+@contextmanager
+def _before_sending() -> Iterator[None]:
+    """Ctrl-C changes nothing."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise ShellError(
+            "interrupted: nothing was changed", code="interrupted", status=Status.INTERRUPTED
+        ) from None
 
 
 @contextmanager
