@@ -11,7 +11,7 @@ from collections import Counter
 from tests.support.places import PACKAGE
 
 # Without blank lines, comments, docstrings and imports, so that nobody gains by deleting those.
-SUM = 59050
+SUM = 59100
 LINES = {
     ".": 1300, "admin": 18000, "advice": 1100, "audit": 5700, "base": 1550, "clients": 800,
     "commands": 14400, "language": 2020, "output": 2600, "pasted": 750, "run": 1335,
