@@ -19,7 +19,7 @@ from pathlib import Path
 import pexpect
 import pyte
 
-COLUMNS, ROWS = 88, 27
+COLUMNS, ROWS = 80, 24
 CELL_W, CELL_H, MARGIN = 8.4, 18.0, 14.0
 PAPER, INK, FRAME = "#11151c", "#d5dae3", "#3a4350"
 # The 16 colors by the names of pyte; those of the theme are hexadecimal.
@@ -99,7 +99,7 @@ def _session(home: str) -> list[tuple[Frame, float]]:
         recorder.shoot(1)
         recorder.type("alter-configs payments.refunds ret")
         while "refunds retention.ms=" not in "\n".join(recorder.screen.display):
-            recorder.press("\t", LOOK_S, "how soon consumers")
+            recorder.press("\t", LOOK_S, "maximum time we will retain")
         recorder.shoot(LOOK_S)
         recorder.type("730d --dry-run")
         recorder.press("\r", 2 * LOOK_S, "dry run:")
