@@ -36,7 +36,8 @@ def taken_at(snapshot_id: str) -> float | None:
 
 def expired(ids: list[str], keep_s: float, now: float) -> list[str]:
     """Return the snapshots that are older; never the newest."""
-    return [id for id in sorted(ids)[:-1] if (at := taken_at(id)) is not None and at < now - keep_s]
+    times = {id: at for id in sorted(ids) if (at := taken_at(id)) is not None}
+    return [id for id in [*times][:-1] if times[id] < now - keep_s]
 
 
 def tidy(session: Any, folder: str, keep_s: float | None = None) -> list[str]:
