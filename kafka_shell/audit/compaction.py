@@ -118,8 +118,10 @@ def _write(session: Any, folder: str, known: _Snapshots) -> None:
 
 
 def _delete_unused(folder: str, known: _Snapshots) -> None:
-    """Delete the parts of tables that no snapshot refers to."""
+    """Delete the parts of tables that no snapshot refers to. What has another name than a part is
+    not ours."""
     used = {(name, each.part) for tables in known.values() for name, each in tables.items()}
-    for part in Path(folder).glob("*/*"):
-        if part.parent.name != MANIFEST and (part.parent.name, part.name) not in used:
-            shutil.rmtree(part)
+    for name in {name for name, _ in used}:
+        for part in Path(folder, name).glob("*"):
+            if (name, part.name) not in used and taken_at(part.name) is not None:
+                shutil.rmtree(part)

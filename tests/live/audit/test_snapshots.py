@@ -102,9 +102,14 @@ def test_old_snapshots_expire_and_small_files_are_merged(
         given = tables.altered("partitions", rows[: 10 + day]).tables
         snapshot_files.write({name: given[name] for name in NAMES}, str(folder), id)
     before = trend(shell, folder)
+    others = [folder / "partitions" / "mine", folder / "photos" / ids[0]]
+    for other in others:
+        other.mkdir(parents=True)
     assert compaction.tidy(engine.session, str(folder)) == []
     assert trend(shell, folder) == before, "while the old files are still there"
     assert compaction.tidy(engine.session, str(folder)) == []
+    assert all(other.is_dir() for other in others)
+    others[0].rmdir()
     assert {name: len([*(folder / name).iterdir()]) for name in (*NAMES, "snapshots")} == (
         dict.fromkeys((*NAMES, "snapshots"), 1)
     )
