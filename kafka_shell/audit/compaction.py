@@ -50,7 +50,7 @@ def tidy(session: Any, folder: str, keep_s: float | None = None) -> list[str]:
             gone = [] if keep_s is None else expired([*known], keep_s, time.time())
             kept = {id: tables for id, tables in known.items() if id not in gone}
             small = _small_parts(kept)
-            files = len([*Path(folder, MANIFEST).iterdir()])
+            files = len(_parts(folder, MANIFEST))
             if gone or max(files, *map(len, small.values())) > _LOOSE:
                 _write(session, folder, _merged(session, folder, kept, small))
             return gone
@@ -108,7 +108,7 @@ def _merged(
 def _write(session: Any, folder: str, known: _Snapshots) -> None:
     """Replace the table of snapshots. Until the old files are deleted, both are read: they name
     parts that exist."""
-    old = [*Path(folder, MANIFEST).iterdir()]
+    old = _parts(folder, MANIFEST)
     into = f"{max(known)}+{time.time_ns()}"
     write_part(manifest_rows(session, known), f"{folder}/{MANIFEST}/{into}")
     if len(written_to(session, folder)) < len(known):
@@ -120,8 +120,14 @@ def _write(session: Any, folder: str, known: _Snapshots) -> None:
 def _delete_unused(folder: str, known: _Snapshots) -> None:
     """Delete the parts of tables that no snapshot refers to. What has another name than a part is
     not ours."""
-    used = {(name, each.part) for tables in known.values() for name, each in tables.items()}
-    for name in {name for name, _ in used}:
-        for part in Path(folder, name).glob("*"):
-            if (name, part.name) not in used and taken_at(part.name) is not None:
+    entries = [each for tables in known.values() for each in tables.items()]
+    used = {(name, each.part) for name, each in entries if each.rows}
+    for name in {name for name, _ in entries}:
+        for part in _parts(folder, name):
+            if (name, part.name) not in used:
                 shutil.rmtree(part)
+
+
+def _parts(folder: str, table: str) -> list[Path]:
+    """The parts of a table, by their names: a snapshot, or several that were merged."""
+    return [path for path in Path(folder, table).glob("*") if taken_at(path.name) is not None]
