@@ -163,8 +163,8 @@ def test_a_field_altered_twice_is_restored_to_its_first_value() -> None:
 @given(st.sampled_from(sorted(keys.KEYS)), names, texts)
 def test_drift_of_a_client_config_is_one_line(key: str, user: str, value: str) -> None:
     row = {"user": user, "client_id": None, "key": key}
-    was = {"value": value, "options": "--user x"}
-    line = drift.undo("client_configs", row, was, {"value": "1", "options": "--user x"}, "value")
+    was = {"value": value, "entity": "user x"}
+    line = drift.undo("client_configs", row, was, {"value": "1", "entity": "user x"}, "value")
     if value.isprintable():
         assert read(line)["config"] == ((key, value),)
     else:
