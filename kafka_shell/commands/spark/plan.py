@@ -24,7 +24,7 @@ from kafka_shell.commands.rehearse.run import lines_of_file
 from kafka_shell.commands.state.load import is_state_file
 from kafka_shell.context import Context
 from kafka_shell.language.parse import parse
-from kafka_shell.language.tokens import tokenize
+from kafka_shell.language.tokens import commands
 from kafka_shell.output.resource_kinds import title_of
 
 # The folders of the commands whose plans are judged.
@@ -46,9 +46,12 @@ def plan_of(file: str, context: Context) -> Planned:
     silent = replace(context, ask=lambda question, *, secret=False: "planned")
     plans: list[Plan] = []
     failed: dict[str, Failure] = {}
-    for line in lines:
+    parts = ((text[slice(*each.span)].strip(), each) for text in lines for each in commands(text))
+    for line, part in parts:
+        if part.empty:
+            continue
         try:
-            invocation = parse(tokenize(line), REGISTRY, text=line)
+            invocation = parse(part, REGISTRY, text=line)
         except UsageError as error:
             error.message, error.span = f"{file}: {error.message}: {line}", None
             raise

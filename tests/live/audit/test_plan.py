@@ -17,8 +17,7 @@ alter-configs --topic orders.placed retention.ms=60000
 create-topic planned.orders --partitions 2 --replication-factor 1 --config retention.ms=1000
 delete-topic payments.refunds
 alter-acls --add 'allow User:* Write on topic planned.orders'
-alter-quotas --user planned request_percentage=0.1
-alter-configs --broker-default max.connections=5
+alter-quotas --user planned request_percentage=0.1; alter-configs --broker-default max.connections=5
 scram-credentials --username planned --add SCRAM-SHA-256 --iterations 4096
 delete-group no-such-group
 alter-configs --topic no-such-topic retention.ms=1
@@ -70,6 +69,8 @@ def test_a_plan_is_of_the_current_cluster(shell: Shell, tmp_path: Path, options:
     file = tmp_path / "change.kafka"
     file.write_text("delete-topic orders.placed\n")
     assert shell(f"spark audit --plan {file} {options}").status == 2
+    file.write_text("!ls\n")
+    assert shell(f"spark audit --plan {file}").status == 2
     file.write_text("delete-topics orders.placed\n")
     wrong = shell(f"spark audit --plan {file}")
     assert wrong.status == 2 and str(file) in wrong.err
