@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
@@ -46,6 +46,12 @@ class Outcome(Struct, frozen=True):
     check: str = ""
     entry: str = ""
     aborted: bool = False
+
+    @property
+    def streams(self) -> bool:
+        """Whether the new state is the output in each format, such as records; the changes are told
+        on standard error."""
+        return isinstance(self.fresh, Iterator)
 
     @property
     def ok(self) -> bool:

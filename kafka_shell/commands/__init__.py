@@ -18,8 +18,8 @@ INDEX = {
         "delete-topic",
     ),
     "records": (
-        "list-offsets", "offsets", "delete-records", "read-records", "peek", "write-record",
-        "produce", "copy-records",
+        "list-offsets", "offsets", "delete-records", "read-records", "peek", "consume-records",
+        "write-record", "produce", "copy-records",
     ),
     "configs": (
         "list-configs", "describe-configs", "configs", "config", "alter-configs",

@@ -85,6 +85,7 @@ _ACTIONS = {
     ("partition", ""): "Reassign",
     ("partition", "first offset"): "Delete records of",
     ("replica", "log directory"): "Move",
+    ("share-group", "records"): "Consume records of",
     ("token", "expires"): "Change the expiry time of",
     ("topic", "partitions"): "Add partitions to",
     ("transactional-id", "epoch"): "Fence",

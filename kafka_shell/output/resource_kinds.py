@@ -87,6 +87,9 @@ _KINDS = (
         title="offsets of share group",
         touches="groups",
     ),
+    ResourceKind(
+        "share-group", "group", one="describe-group --group", title="share group", touches="groups"
+    ),
     ResourceKind("group-member", "group member", "list-groups", title="member", touches="groups"),
     ResourceKind("group-members", "group", one="describe-group --group --members"),
     ResourceKind("topic-config", "topic config", one=_topic_config),

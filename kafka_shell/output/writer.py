@@ -93,6 +93,8 @@ class Writer:
             self._pieces(value)
         elif isinstance(value, str):
             self._text(value)
+        elif isinstance(value, Outcome) and value.streams:
+            self._draw_outcome(value)
         elif self.format == "table":
             self._draw(value)
         else:
@@ -198,7 +200,9 @@ class Writer:
             self.err.line(outcomes.verdict_of(outcome))
             return
         if not self.quiet:
-            self.out.lines(outcomes.done_lines(outcome, verbose=self.verbose))
+            (self.err if outcome.streams else self.out).lines(
+                outcomes.done_lines(outcome, verbose=self.verbose)
+            )
         self.err.lines(outcomes.problem_lines(outcome, self.err.width, self.err.place))
         if not outcome.undo_shown and not self.quiet and not self.in_script:
             self.err.lines(outcomes.undo_of_outcome(outcome))

@@ -35,6 +35,7 @@ LINES: dict[str, str] = {
     "delete-records": f"delete-records {TOPIC}:0 --to 0 --yes",
     "write-record": f"write-record {TOPIC} value --key k --yes",
     "copy-records": f"copy-records {TOPIC} --to-topic guard.copies --yes",
+    "consume-records": f"consume-records {GROUP} --topic {TOPIC} --yes",
     "alter-configs": f"alter-configs {TOPIC} max.message.bytes=2MiB --yes",
     "config-command": f"config-command --entity-type topics --entity-name {TOPIC} --alter"
     " --add-config max.message.bytes=2000000 --yes",
@@ -68,7 +69,7 @@ FEW = ("create-topic", "delete-topic", "write-record", "undo", "apply")
 ELSEWHERE = {"spark audit"}  # its --fix goes through the same plans, and wants Spark
 # On one idle broker without an authorizer, these find nothing to change or are refused before.
 NOTHING_TO_DO = {
-    "copy-records",
+    "consume-records", "copy-records",
     "renew-token", "expire-token", "create-token", "reassign-partitions", "alter-log-dirs",
     "preferred-replica-leader-election", "elect-leaders", "remove-members", "alter-quorum",
     "abort-transaction", "verify-reassign-partitions", "unregister-broker", "alter-acls",

@@ -37,6 +37,7 @@ read-records {topic}
 delete-records {topic}:0 --to 10 --yes
 write-record {topic} value --key k
 copy-records {topic} --to-topic {topic}-copies
+consume-records {topic} --topic {topic}
 list-configs client-metrics
 describe-configs {topic}
 describe-configs --broker-id 1

@@ -50,6 +50,10 @@ FACTS: dict[str, tuple[str, ...]] = {
         '"key":"o-1000"',
         '"key":"o-1002"',
     ),
+    "consume-records dispatch --limit 1": ("group dispatch does not exist",),
+    "consume-records dispatch --topic parcels.sent --limit 1 --acknowledge reject": (
+        "group dispatch does not exist",
+    ),
     "write-record parcels.delivered '{\"parcel\": 4711}' --key 4711": (
         "wrote 1 record to partition parcels.delivered:",
         "offset 0",

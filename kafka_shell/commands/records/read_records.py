@@ -1,4 +1,4 @@
-"""The command that reads records."""
+"""The commands that read records."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import Any, TypeVar
 
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
 from kafka_shell.admin.records import read
+from kafka_shell.admin.records.codecs import MOST_BYTES
 from kafka_shell.admin.records.decode import Decoder
 from kafka_shell.admin.records.fetching import Span
 from kafka_shell.admin.records.formats import AUTO, Formats
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.records.read import Position, Reading, last
+from kafka_shell.admin.records.share import Acknowledgement, plan_consume
 from kafka_shell.admin.records.where import RecordFilter
 from kafka_shell.admin.schemas.registry import registry_of
 from kafka_shell.base.command_results import NoRows, StreamedOutput
 from kafka_shell.base.errors import ShellError, UsageError
-from kafka_shell.base.plans import Resource
+from kafka_shell.base.plans import Plan, Resource
 from kafka_shell.base.results import Failure, Parts, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import odd_hour
@@ -265,3 +267,25 @@ class _Reading:
 def _internal(invocation: Invocation) -> bool:
     """Whether there may be internal topics among them."""
     return any("__" in word or is_pattern(word) for word, _ in invocation["topic"])
+
+
+# Records of a share group.
+
+
+def consume_records(invocation: Invocation, context: Context) -> Plan:
+    """Acquire the next records of a share group, print and acknowledge them."""
+    plan, records = plan_consume(
+        context.cluster,
+        invocation["group"],
+        select.topics(invocation, context.cluster) if invocation["topic"] else None,
+        Acknowledgement[(invocation["acknowledge"] or "release").upper()],
+        invocation["limit"] or _LAST,
+        most_bytes=invocation["max-batch-size"] or MOST_BYTES,
+    )
+    formats = formats_of(context, invocation["key-format"], invocation["value-format"])
+
+    def acquired(_: object) -> StreamedOutput | Parts[object, object]:
+        several = len({record.topic for record in records}) > 1
+        return Printer(invocation, context, formats, several).output([records], {}, lambda: None)
+
+    return replace(plan, fresh=acquired)

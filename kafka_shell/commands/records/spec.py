@@ -52,6 +52,19 @@ class _Header(kinds.Pair):
 
 _HEADER = _Header("header", metavar="KEY=VALUE")
 
+# How records are printed and decoded.
+_PRINTED = (
+    Option("--keys-only", kinds.FLAG, "Print only the keys.", excludes=("--full",)),
+    Option("--raw", kinds.FLAG, "Print raw values, one per line.", excludes=("--full",)),
+    Option("--full", kinds.FLAG, "Print each record in full instead of on one line."),
+)
+_DECODED = (
+    Option("--key-format", kinds.CHOICE, "How to decode keys (default: auto).",
+           choices=FORMATS, metavar="FORMAT"),
+    Option("--value-format", kinds.CHOICE, "How to decode values (default: auto).",
+           choices=FORMATS, metavar="FORMAT"),
+)  # fmt: skip
+
 # What a continued copy takes from the journal.
 SAVED = ("where", "grep", "keep-timestamps", "add-source-headers", "isolation-level",
           "max-batch-size", "compression-type", "to-profile")  # fmt: skip
@@ -164,18 +177,12 @@ COMMANDS: tuple[Command, ...] = (
                    many=True, metavar="REGEX"),
             Option("--count", kinds.FLAG, "Print only the number of records.",
                    excludes=("--last", "--limit", "--follow")),
-            Option("--keys-only", kinds.FLAG, "Print only the keys.", excludes=("--full",)),
-            Option("--raw", kinds.FLAG, "Print raw values, one per line.",
-                   excludes=("--full",)),
-            Option("--full", kinds.FLAG, "Print each record in full instead of on one line."),
+            *_PRINTED,
             Option("--isolation-level", kinds.CHOICE,
                    "read_committed: skip aborted transactions, stop at the first open one.",
                    choices=ISOLATION_LEVELS, metavar="LEVEL"),
             MAX_BATCH_SIZE,
-            Option("--key-format", kinds.CHOICE, "How to decode keys (default: auto).",
-                   choices=FORMATS, metavar="FORMAT"),
-            Option("--value-format", kinds.CHOICE, "How to decode values (default: auto).",
-                   choices=FORMATS, metavar="FORMAT"),
+            *_DECODED,
         ),
         shorts=(Short("peek", "read-records"),),
         elsewhere=(
@@ -204,6 +211,43 @@ COMMANDS: tuple[Command, ...] = (
                     "count the orders of 5 items or more"),
             Example("read-records orders.placed --from earliest --limit 3 --output json",
                     "print the first records as JSON, one per line"),
+        ),
+    ),
+    Command(
+        name="consume-records",
+        summary="Read the next records of a share group, and release, accept or reject them.",
+        family="records",
+        run="records.read_records:consume_records",
+        effect=Effect.DESTROY,
+        arguments=(
+            Argument("group", kinds.GROUP, "The share group.", option="--share-group"),
+        ),
+        options=(
+            Option("--topic", kinds.TOPIC, "Only these topics (default: those it has offsets of).",
+                   many=True),
+            Option("--acknowledge", kinds.CHOICE,
+                   "release (default): deliver again; accept: consumed; reject: never deliver"
+                   " again.", choices=("release", "accept", "reject"), metavar="HOW"),
+            Option("--limit", kinds.INTEGER, "Stop after this many records (default: 10).",
+                   least=1, most=100_000, metavar="N"),
+            *_PRINTED,
+            MAX_BATCH_SIZE,
+            *_DECODED,
+        ),
+        search=("share", "queue", "acknowledge", "poison", "kip-932"),
+        description=(
+            "Joins the group as one more member, which gets records of the partitions that the "
+            "group assigns to it, and leaves it.\n"
+            "A released record is delivered again, and counts one more delivery: after "
+            "group.share.delivery.count.limit deliveries (default 5) it is not delivered again.\n"
+            "The journal records the offsets; read-records can still read the records."
+        ),
+        apis=(3, 15, 76, 77, 78, 79),
+        examples=(
+            Example("consume-records dispatch --limit 1",
+                    "show the next record of a share group, and release it", status=1),
+            Example("consume-records dispatch --topic parcels.sent --limit 1 --acknowledge reject",
+                    "skip a record that its consumers cannot process", status=1),
         ),
     ),
     Command(

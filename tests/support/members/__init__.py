@@ -11,6 +11,7 @@ from uuid import uuid4
 from kafka.protocol.api_message import ApiMessage
 
 from kafka_shell.base.errors import ShellError
+from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 from tests.support.waiting import wait_for
@@ -23,12 +24,6 @@ class ConsumerGroupHeartbeatRequest(ApiMessage, load_json=_HERE): ...
 
 
 class ConsumerGroupHeartbeatResponse(ApiMessage, load_json=_HERE): ...
-
-
-class ShareGroupHeartbeatRequest(ApiMessage, load_json=_HERE): ...
-
-
-class ShareGroupHeartbeatResponse(ApiMessage, load_json=_HERE): ...
 
 
 class StreamsGroupHeartbeatRequest(ApiMessage, load_json=_HERE): ...
@@ -96,7 +91,7 @@ def share(cluster: Cluster, group: str, topic: str) -> Iterator[str]:
 
     def beat() -> bool:
         nonlocal epoch, has
-        request = ShareGroupHeartbeatRequest(
+        request = messages.ShareGroupHeartbeatRequest(
             group_id=group, member_id=id, member_epoch=epoch, subscribed_topic_names=[topic]
         )
         answer = cluster.send(request, to=_to(group), change=False)
@@ -108,7 +103,9 @@ def share(cluster: Cluster, group: str, topic: str) -> Iterator[str]:
         with _beating(f"the member of share group {group} has partitions", beat):
             yield id
     finally:
-        leave = ShareGroupHeartbeatRequest(group_id=group, member_id=id, member_epoch=_LEAVE)
+        leave = messages.ShareGroupHeartbeatRequest(
+            group_id=group, member_id=id, member_epoch=_LEAVE
+        )
         cluster.send(leave, to=_to(group), change=False, check=False)
 
 

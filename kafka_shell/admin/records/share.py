@@ -1,0 +1,374 @@
+"""Records of a share group: acquired as a member of it, and acknowledged (KIP-932; API keys 76, 78
+and 79)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from enum import IntEnum
+from itertools import groupby
+from typing import Any
+from uuid import UUID, uuid4
+
+from msgspec import Struct
+
+from kafka_shell.admin.groups import read as groups
+from kafka_shell.admin.groups.model import GroupType
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.codecs import MOST_BYTES
+from kafka_shell.admin.records.decode import body, data_batches
+from kafka_shell.admin.records.decode import records as records_of
+from kafka_shell.admin.records.model import Record
+from kafka_shell.admin.steps import BaseStep, row_failure
+from kafka_shell.admin.topics import read as topics_of
+from kafka_shell.admin.topics.partitions import by_leader, leaders
+from kafka_shell.base.errors import ShellError
+from kafka_shell.base.plans import (
+    Bookkeeping,
+    Change,
+    Effect,
+    Monitor,
+    Outcomes,
+    Plan,
+    Resource,
+    StepInterrupted,
+)
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.wire import messages
+from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.failures import as_error
+from kafka_shell.wire.frames import uuid_of
+from kafka_shell.wire.requests import Call, Coordinator, CoordinatorKind, Node
+
+_WAIT_MS = 1_000  # how long a broker waits for records
+_LAST_ROUNDS = 2  # without records
+_ASSIGNMENT_S = 10.0  # until the group assigns partitions to a new member
+_PAUSE_S = 0.2  # between two heartbeats until then
+_RESPONSE_BYTES = 16 << 20
+_LIMITED = 1  # ShareAcquireMode: not whole batches (KIP-1206, Kafka 4.2)
+_CLOSE, _LEAVE = -1, -1  # epochs of a share session and of a member
+_GAP = 0  # the acknowledgement of an offset without a record
+
+
+class Acknowledgement(IntEnum):
+    """What becomes of an acquired record: it is consumed, delivered again, or never again."""
+
+    ACCEPT = 1
+    RELEASE = 2
+    REJECT = 3
+
+    @property
+    def past(self) -> str:
+        """`accepted`, `released`, `rejected`."""
+        return "released" if self is Acknowledgement.RELEASE else f"{self.name.lower()}ed"
+
+
+class ConsumeRecords(Struct, BaseStep, frozen=True):
+    """Acquires at most `limit` records of the topics (ID by name) and acknowledges them. `acquired`
+    are the records, after it was sent."""
+
+    group: str
+    topics: Mapping[str, UUID]
+    acknowledgement: Acknowledgement
+    limit: int
+    most_bytes: int
+    monitor: Monitor
+    acquired: list[Record]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return (self._change("records", f"up to {self.limit:,} {self.acknowledgement.past}"),)
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        found: dict[TopicPartition, list[Record]] = {}
+        try:
+            with _joined(cluster, self.group, self.topics) as member:
+                for block in member.acquire(self.limit, self.most_bytes):
+                    for record in block:
+                        where = TopicPartition(record.topic, record.partition)
+                        found.setdefault(where, []).append(record)
+                    self.acquired.extend(block)
+                    self.monitor.report("reading records", len(self.acquired), self.limit)
+                failed = member.acknowledge(found, self.acknowledgement)
+        except KeyboardInterrupt:  # the brokers release what was acquired
+            self.acquired.clear()
+            raise StepInterrupted(Results()) from None
+        if not found:
+            return Results.of((self._change("records", "none"),), [None])
+        changes = [
+            self._change(str(where), f"{_offsets(some)} {self.acknowledgement.past}")
+            for where, some in found.items()
+        ]
+        return Results.of(changes, [failed.get(where) for where in found])
+
+    def _change(self, field: str, after: str) -> Change:
+        return Change(
+            Resource("share-group", self.group), "alter", field, None, after,
+            reversible=self.acknowledgement is Acknowledgement.RELEASE,
+        )  # fmt: skip
+
+
+def _offsets(records: Sequence[Record]) -> str:
+    """`offset 5`, `offsets 5 to 14`."""
+    first, last = records[0].offset, records[-1].offset
+    return f"offset {first}" if first == last else f"offsets {first} to {last}"
+
+
+def plan_consume(
+    cluster: Cluster,
+    group: str,
+    topics: Sequence[str] | None,
+    acknowledgement: Acknowledgement,
+    limit: int,
+    *,
+    most_bytes: int = MOST_BYTES,
+) -> tuple[Plan, list[Record]]:
+    """Acquire the next records of a share group and acknowledge them; a list that has the records
+    after the plan is applied. Without `topics`, of those that the group has offsets of.
+
+    The records are those of partitions that the group assigns to one more member. To accept or
+    reject them is irreversible; to release them counts as one more delivery. Raises ShellError if
+    the group or a topic does not exist, or the group is not a share group.
+    """
+    described = groups.describe(cluster, [group], offsets=topics is None)
+    for why in described.failures.values():
+        raise as_error(why)
+    found_group = described[group]
+    if found_group.type is not GroupType.SHARE:
+        raise ShellError(
+            f"group {group} is a {found_group.type.value} group, not a share group",
+            code="GROUP_ID_NOT_FOUND",
+        )
+    names = topics or list(dict.fromkeys(each.topic for each in found_group.offsets or ()))
+    if not names:
+        raise ShellError(
+            f"group {group} has no offsets", hint="Name the topics.", code="no-offsets"
+        )
+    found = topics_of.describe(cluster, names)
+    for why in found.failures.values():
+        raise as_error(why)
+    records: list[Record] = []
+    monitor = Monitor()
+    step = ConsumeRecords(
+        group, {name: uuid_of(found[name].id) for name in names}, acknowledgement, limit,
+        most_bytes, monitor, records,
+    )  # fmt: skip
+    effect = Effect.CHANGE if acknowledgement is Acknowledgement.RELEASE else Effect.DESTROY
+    return Plan(effect, (step,), bookkeeping=Bookkeeping(monitor=monitor)), records
+
+
+@contextmanager
+def _joined(cluster: Cluster, group: str, topics: Mapping[str, UUID]) -> Iterator[_Member]:
+    """A member of the group that reads these topics. It leaves at the end, and what it acquired but
+    did not acknowledge is released."""
+    member = _Member(cluster, group, topics)
+    try:
+        member.join()
+        yield member
+    finally:
+        member.leave()
+
+
+class _Member:
+    """A member of a share group, with a share session on each leader of its partitions."""
+
+    def __init__(self, cluster: Cluster, group: str, topics: Mapping[str, UUID]) -> None:
+        self._cluster, self._group, self._topics = cluster, group, topics
+        self._names = {id: name for name, id in topics.items()}
+        self._id = str(uuid4())
+        self._epoch = 0
+        self._next_heartbeat = 0.0
+        self._assigned: list[TopicPartition] = []
+        self._leaders: dict[int, list[TopicPartition]] = {}
+        self._sessions: dict[int, int] = {}  # the next epoch, by leader
+        self._acquired: dict[TopicPartition, list[range]] = {}  # offsets, also without a record
+
+    def join(self) -> None:
+        """Join, and wait until partitions are assigned. Raises ShellError."""
+        until = time.monotonic() + _ASSIGNMENT_S
+        while not self._assigned:
+            self._heartbeat()
+            if self._assigned:
+                return
+            if time.monotonic() > until:
+                raise ShellError(
+                    f"group {self._group} assigned no partition to this member",
+                    hint=f"Run describe-group {self._group}",
+                    code="no-assignment",
+                )
+            time.sleep(_PAUSE_S)
+
+    def leave(self) -> None:
+        """Close the share sessions, which releases their records, and leave the group."""
+        with suppress(ShellError):  # else the brokers do so when the member does not respond
+            self._acknowledge({leader: {} for leader in self._sessions})
+            if self._epoch:
+                self._epoch = _LEAVE
+                self._heartbeat()
+
+    def acquire(self, limit: int, most_bytes: int) -> Iterator[list[Record]]:
+        """The next records, at most `limit`, until there are none. Raises ShellError."""
+        left, empty = limit, 0
+        while left and empty < _LAST_ROUNDS:
+            if time.monotonic() >= self._next_heartbeat:
+                self._heartbeat()
+            block = list(self._round(left, most_bytes))[:left]
+            left, empty = left - len(block), 0 if block else empty + 1
+            yield block
+
+    def acknowledge(
+        self, found: Mapping[TopicPartition, Sequence[Record]], kind: Acknowledgement
+    ) -> dict[TopicPartition, Failure]:
+        """Acknowledge these records, and release the others that were acquired. Why it failed, by
+        partition."""
+        led = {where: leader for leader, group in self._leaders.items() for where in group}
+        groups: dict[int, dict[TopicPartition, Any]] = {leader: {} for leader in self._sessions}
+        for where, records in found.items():
+            groups[led[where]][where] = list(_batches(records, self._acquired[where], kind))
+        return self._acknowledge(groups)
+
+    # -- requests ----------------------------------------------------------------------------------
+
+    def _heartbeat(self) -> None:
+        request = messages.ShareGroupHeartbeatRequest(
+            group_id=self._group, member_id=self._id, member_epoch=self._epoch, rack_id=None,
+            subscribed_topic_names=None if self._epoch else list(self._topics),
+        )  # fmt: skip
+        response = self._cluster.send(
+            request, Coordinator(CoordinatorKind.GROUP, self._group),
+            requires=f"READ on group {self._group}",
+        )  # fmt: skip
+        self._epoch = response.member_epoch
+        self._next_heartbeat = time.monotonic() + response.heartbeat_interval_ms / 1000
+        if response.assignment is not None:
+            self._assigned = [
+                TopicPartition(self._names[row.topic_id], number)
+                for row in response.assignment.topic_partitions
+                if row.topic_id in self._names
+                for number in row.partitions
+            ]
+            found = leaders(self._cluster, self._assigned)
+            for why in found.failures.values():
+                raise as_error(why)
+            self._leaders = by_leader(found.values)
+
+    def _round(self, left: int, most_bytes: int) -> Iterator[Record]:
+        """The records of one response of each leader. Raises ShellError."""
+        most = max(1, left // len(self._leaders))
+        calls = [
+            Call(self._fetch_request(leader, group, most), Node(leader), check=False)
+            for leader, group in self._leaders.items()
+        ]
+        for leader, response in zip(self._leaders, self._cluster.send_all(calls), strict=True):
+            about = f"records of group {self._group} from broker {leader}"
+            if why := row_failure(response, about, requires=f"READ on group {self._group}"):
+                raise as_error(why)
+            self._sessions[leader] += 1
+            for topic in response.responses:
+                for row in topic.partitions:
+                    where = TopicPartition(self._names[topic.topic_id], row.partition_index)
+                    about = f"partition {where}"
+                    if why := row_failure(row, about, requires=f"READ on topic {where.topic}"):
+                        raise as_error(why)
+                    ranges = [
+                        range(each.first_offset, each.last_offset + 1)
+                        for each in row.acquired_records
+                    ]
+                    self._acquired.setdefault(where, []).extend(ranges)
+                    yield from _records(where, bytes(row.records or b""), ranges, most_bytes)
+
+    def _fetch_request(self, leader: int, partitions: Sequence[TopicPartition], most: int) -> Any:
+        kind = messages.ShareFetchRequest.FetchTopic
+        epoch = self._sessions.setdefault(leader, 0)
+        first = {} if epoch else dict.fromkeys(partitions, ())
+        return messages.ShareFetchRequest(
+            group_id=self._group, member_id=self._id, share_session_epoch=epoch,
+            max_wait_ms=_WAIT_MS, min_bytes=1, max_bytes=_RESPONSE_BYTES, max_records=most,
+            batch_size=most, share_acquire_mode=_LIMITED,
+            topics=self._rows(kind, kind.FetchPartition, first), forgotten_topics_data=[],
+        )  # fmt: skip
+
+    def _acknowledge(
+        self, groups: Mapping[int, Mapping[TopicPartition, Any]]
+    ) -> dict[TopicPartition, Failure]:
+        """Send the acknowledgements, which end the share sessions. Why it failed, by partition."""
+        kind = messages.ShareAcknowledgeRequest.AcknowledgeTopic
+        calls = [
+            Call(
+                messages.ShareAcknowledgeRequest(
+                    group_id=self._group, member_id=self._id, share_session_epoch=_CLOSE,
+                    topics=self._rows(kind, kind.AcknowledgePartition, batches),
+                ),
+                Node(leader), check=False,
+            )
+            for leader, batches in groups.items()
+        ]  # fmt: skip
+        failed: dict[TopicPartition, Failure] = {}
+        responses = self._cluster.send_all(calls) if calls else []
+        for batches, response in zip(groups.values(), responses, strict=True):
+            why = row_failure(response, f"group {self._group}")
+            rows = {} if why else _by_partition(response.responses, self._names)
+            for where in batches:
+                reason = why or row_failure(rows.get(where), f"partition {where}")
+                if reason:
+                    failed[where] = reason
+        self._sessions.clear()
+        return failed
+
+    def _rows(
+        self, topic: Any, partition: Any, batches: Mapping[TopicPartition, Sequence[Any]]
+    ) -> list[Any]:
+        """The rows of a request: the batches of each partition, by topic ID."""
+        return [
+            topic(
+                topic_id=self._topics[name],
+                partitions=[
+                    partition(
+                        partition_index=where.partition,
+                        acknowledgement_batches=[
+                            partition.AcknowledgementBatch(
+                                first_offset=first, last_offset=last, acknowledge_types=types
+                            )
+                            for first, last, types in batches[where]
+                        ],
+                    )
+                    for where in group
+                ],
+            )
+            for name, group in groupby(sorted(batches), lambda where: where.topic)
+        ]
+
+
+def _by_partition(topics: Iterable[Any], names: Mapping[UUID, str]) -> dict[TopicPartition, Any]:
+    return {
+        TopicPartition(names[topic.topic_id], row.partition_index): row
+        for topic in topics
+        for row in topic.partitions
+    }
+
+
+def _records(
+    where: TopicPartition, raw: bytes, acquired: Sequence[range], most_bytes: int
+) -> Iterator[Record]:
+    """The records that were acquired: their batches may have others, too."""
+    for batch, at in data_batches(raw) if acquired else ():
+        for block in records_of(where, batch, body(raw, batch, at, most_bytes)):
+            for record in block:
+                if any(record.offset in offsets for offsets in acquired):
+                    yield record
+
+
+def _batches(
+    records: Sequence[Record], acquired: Iterable[range], kind: Acknowledgement
+) -> Iterator[tuple[int, int, list[int]]]:
+    """First and last offset of each range up to the last of these records, with the
+    acknowledgements of its offsets: one for all, or one each."""
+    offsets = {record.offset for record in records}
+    end = max(offsets) + 1
+    for some in acquired:
+        kept = [int(kind) if offset in offsets else _GAP
+                for offset in range(some.start, min(some.stop, end))]  # fmt: skip
+        if kept:
+            types = kept[:1] if len({*kept}) == 1 else kept
+            yield some.start, some.start + len(kept) - 1, types
