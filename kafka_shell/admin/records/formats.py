@@ -6,7 +6,8 @@ import re
 import struct
 from base64 import b64encode
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +18,9 @@ from kafka_shell.admin.records.numbers import finite
 from kafka_shell.admin.schemas.budget import SchemaError, UnavailableSchema, read_json, reason
 from kafka_shell.admin.schemas.registry import SCHEMA_FORMATS, SchemaRegistry, split_message
 from kafka_shell.base.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.schemas.files import FileSchema
 
 AUTO = "auto"
 PLAIN_FORMATS = ("auto", "json", "string", "hex", "base64", "int32", "int64", "double")
@@ -68,16 +72,22 @@ _RECOGNIZED = {4: ("int32", (b"\0", b"\xff")), 8: ("int64", (b"\0\0", b"\xff\xff
 class Formats:
     """Decodes the keys and values of records. Raises UsageError for an unknown format.
 
-    `registry` is the schema registry of their schemas, if there is one.
+    `registry` is the schema registry of their schemas, if there is one; `schema` that of all
+    values, instead of a format.
     """
 
     def __init__(
-        self, key: str = AUTO, value: str = AUTO, registry: SchemaRegistry | None = None
+        self,
+        key: str = AUTO,
+        value: str = AUTO,
+        registry: SchemaRegistry | None = None,
+        schema: FileSchema | None = None,
     ) -> None:
-        self.key_format, self.value_format = key, value
+        self.key_format, self.value_format = key, value if schema is None else schema.format
         self.registry = registry
+        self.has_schemas = registry is not None or schema is not None
         self._key = decoder(key, registry, numbers_first=True)
-        self._value = decoder(value, registry)
+        self._value = decoder(value, registry) if schema is None else _of_file(schema)
 
     def key(self, record: Record) -> Decoded:
         """The key of a record."""
@@ -159,6 +169,22 @@ def _message(raw: bytes, header: bytes, name: str, registry: SchemaRegistry) -> 
     except SchemaError as error:
         return Decoded(raw, BYTES, str(error), schema, isinstance(error, UnavailableSchema))
     return Decoded(data, kind, "", schema)
+
+
+def _of_file(schema: FileSchema) -> Decode:
+    """Decodes messages with a schema, in the wire format or without the ID of a schema."""
+
+    def decode(raw: bytes, header: bytes) -> Decoded:
+        message = split_message(raw, header)
+        if message is not None:
+            with suppress(Exception):  # it may start like one
+                return Decoded(schema.read(message[1]), schema.format, "", message[0])
+        try:
+            return Decoded(schema.read(schema.head + raw), schema.format)
+        except Exception as error:  # each library raises types of its own
+            return Decoded(raw, BYTES, f"not a message of {schema.name}: {reason(error)}")
+
+    return decode
 
 
 def _recognize_message(

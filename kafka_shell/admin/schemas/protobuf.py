@@ -56,7 +56,7 @@ def protobuf_writer(
     type, after its message indexes. Raises SchemaError."""
     main = _loaded(_compiled(schema, imports))
     kind, indexes = _named(main, name)
-    head = b"\0" if indexes == [0] else b"".join(map(zigzag, (len(indexes), *indexes)))
+    head = _head(indexes)
 
     def write(raw: bytes) -> bytes:
         message = message_factory.GetMessageClass(kind)()
@@ -70,6 +70,20 @@ def protobuf_writer(
         return head + bytes(message.SerializeToString(deterministic=True))
 
     return write
+
+
+def protobuf_file(
+    schema: str, imports: list[Imported], name: str
+) -> tuple[Callable[[bytes], Any], bytes]:
+    """The reader of messages of a schema, and what is put before a message of this name that has no
+    message indexes. Raises SchemaError."""
+    descriptors = _compiled(schema, imports)
+    _, indexes = _named(_loaded(descriptors), name)
+    return reader(descriptors), _head(indexes)
+
+
+def _head(indexes: list[int]) -> bytes:
+    return b"\0" if indexes == [0] else b"".join(map(zigzag, (len(indexes), *indexes)))
 
 
 def _named(file: FileDescriptor, name: str) -> tuple[Descriptor, list[int]]:

@@ -8,16 +8,15 @@ from msgspec import Struct
 
 from kafka_shell.admin.schemas.budget import SchemaError
 from kafka_shell.admin.schemas.client import Client
+from kafka_shell.admin.schemas.files import read_text
 from kafka_shell.admin.schemas.registry import client_of
 from kafka_shell.admin.schemas.write import Encoder, RegisterSchema, of_text, registered
 from kafka_shell.base.errors import ShellError, UsageError
-from kafka_shell.base.files import read_bytes
 from kafka_shell.base.units import to_path
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 
 _FILES = (".avsc", ".proto", ".json")
-_LARGEST = 8 << 20
 
 
 class Encoders(Struct, frozen=True):
@@ -77,7 +76,7 @@ def _encoder(
     try:
         if named is not None and Path(named).suffix in _FILES:
             about = f"{named}: "
-            return of_text(client, format, _text(named), subject, message or "")
+            return of_text(client, format, read_text(to_path(named)), subject, message or "")
         if named is not None and named.isascii() and named.isdigit():
             return registered(client, format, int(named), message or ""), None
         return registered(client, format, named or subject, message or ""), None
@@ -88,11 +87,3 @@ def _encoder(
             hint=f"Use --{option} FILE to register a schema." if missing else "",
             code="schema",
         ) from None
-
-
-def _text(name: str) -> str:
-    try:
-        return read_bytes(to_path(name), largest=_LARGEST).decode()
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise SchemaError(f"the file cannot be read: {why}") from None

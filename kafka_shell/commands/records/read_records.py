@@ -15,9 +15,11 @@ from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.records.read import Position, Reading, last
 from kafka_shell.admin.records.share import Acknowledgement, plan_consume
 from kafka_shell.admin.records.where import RecordFilter
+from kafka_shell.admin.schemas.budget import SchemaError
 from kafka_shell.admin.schemas.registry import registry_of
 from kafka_shell.base.command_results import NoRows, StreamedOutput
 from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.files import bad_file
 from kafka_shell.base.plans import Plan, Resource
 from kafka_shell.base.results import Failure, Parts, Results
 from kafka_shell.base.structs import replace
@@ -34,16 +36,29 @@ from kafka_shell.output.errors import draw_note
 from kafka_shell.output.styled_stream import StyledStream, stop_if_closed
 
 
-def formats_of(context: Context, key: str | None = None, value: str | None = None) -> Formats:
-    """These formats (None: auto), with the schema registry of the profile, if it has one."""
-    return Formats(key or AUTO, value or AUTO, registry_of(context.settings.properties))
+def formats_of(context: Context, invocation: Invocation | None = None) -> Formats:
+    """The formats and the schema of these options (None: auto), with the schema registry of the
+    profile, if it has one. Raises ShellError."""
+    registry = registry_of(context.settings.properties)
+    if invocation is None:
+        return Formats(registry=registry)
+    key, value, file = (invocation[name] for name in ("key-format", "value-format", "schema"))
+    if not file:
+        return Formats(key or AUTO, value or AUTO, registry)
+    from kafka_shell.admin.schemas.files import file_schema  # imports ssl
+
+    try:
+        schema = file_schema(file, invocation["message-type"] or "")
+    except SchemaError as error:
+        raise bad_file(file, str(error)) from None
+    return Formats(key or AUTO, AUTO, registry, schema)
 
 
 def decoder_of(options: Mapping[str, Any], formats: Formats, *, internal: bool) -> Decoder:
     """The decoder for the conditions and the batch size of these options. `internal`: there may be
     records of internal topics, which are decoded."""
     where, grep = options["where"], options["grep"]
-    decoded = internal or formats.registry is not None
+    decoded = internal or formats.has_schemas
     keep = RecordFilter(where, grep, formats, schemas=decoded) if where or grep else None
     most = options["max-batch-size"]
     return Decoder(keep) if most is None else Decoder(keep, most)
@@ -117,7 +132,7 @@ class _Reading:
         self._invocation, self._context = invocation, context
         self._committed = invocation["isolation-level"] == READ_COMMITTED
         self._follow = bool(invocation["follow"])
-        self.formats = formats_of(context, invocation["key-format"], invocation["value-format"])
+        self.formats = formats_of(context, invocation)
         self._decoder = decoder_of(invocation.values, self.formats, internal=_internal(invocation))
         start = position(invocation, "from", context) or read.FROM_EARLIEST
         end = position(invocation, "to", context) or read.TO_LATEST
@@ -282,7 +297,7 @@ def consume_records(invocation: Invocation, context: Context) -> Plan:
         invocation["limit"] or _LAST,
         most_bytes=invocation["max-batch-size"] or MOST_BYTES,
     )
-    formats = formats_of(context, invocation["key-format"], invocation["value-format"])
+    formats = formats_of(context, invocation)
 
     def acquired(_: object) -> StreamedOutput | Parts[object, object]:
         several = len({record.topic for record in records}) > 1

@@ -62,7 +62,11 @@ _DECODED = (
     Option("--key-format", kinds.CHOICE, "How to decode keys (default: auto).",
            choices=FORMATS, metavar="FORMAT"),
     Option("--value-format", kinds.CHOICE, "How to decode values (default: auto).",
-           choices=FORMATS, metavar="FORMAT"),
+           choices=FORMATS, metavar="FORMAT", excludes=("--schema",)),
+    Option("--schema", kinds.FILE, "Decode values with the schema of a file (.avsc, .proto).",
+           metavar="FILE"),
+    Option("--message-type", kinds.TEXT, "The message of a Protobuf schema (default: the first).",
+           requires=("--schema",), metavar="NAME"),
 )  # fmt: skip
 
 # What a continued copy takes from the journal.
