@@ -159,6 +159,7 @@ def test_secrets_are_not_shown(tmp_path: Path) -> None:
     assert "s3cret" not in repr(found)
     assert "s3cret" not in repr(found.describe())
     assert is_secret("ssl.key.password")
+    assert is_secret("sasl.oauthbearer.assertion.private.key.passphrase")
     assert not is_secret("client.id")
 
 
