@@ -81,7 +81,6 @@ FACTS: dict[str, tuple[str, ...]] = {
     "alter-configs orders.placed retention.ms=90d": SAME,
     "alter-configs orders.placed retention.ms=7d --yes": (
         "altered topic orders.placed: retention.ms 90d -> 7d",
-        "warning: lowering retention.ms of topic orders.placed deletes records older than 7d",
     ),
     "alter-configs 'payments.*' max.message.bytes=2MiB --dry-run": (
         "topic payments.refunds",

@@ -99,7 +99,7 @@ def test_the_changes_of_this_prompt_are_undone_after_one_question(shell: Termina
     shell.run("alter-configs shell.payments flush.ms=1000")
     shell.type("undo --session")
     shell.press("enter")
-    question = "Apply 2 changes to 1 topic (deletes records older than 7d) on "
+    question = "Apply 2 changes to 1 topic (deletes no records now) on "
     shell.sees("30d -> (removed)", "1s -> (removed)", question, "? [y/N]")
     shell.type("y")
     shell.press("enter")
