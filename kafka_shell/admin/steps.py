@@ -65,7 +65,7 @@ class FieldsStep(Struct, BaseStep, Generic[T], frozen=True):
     that they have, without those that are not set.
 
     A family of APIs says what an item changes (`change`), how the values are read (`read`), and how
-    the request is sent (`ask`).
+    the request is sent (`send_request`).
     """
 
     items: tuple[T, ...]
@@ -87,7 +87,7 @@ class FieldsStep(Struct, BaseStep, Generic[T], frozen=True):
         """The current values of the fields. Raises ShellError if they cannot be read."""
         raise NotImplementedError
 
-    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
+    def send_request(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         """Send the request. Returns why each change failed, in their order."""
         raise NotImplementedError
 
@@ -111,7 +111,7 @@ class FieldsStep(Struct, BaseStep, Generic[T], frozen=True):
         counts as deleted, unless brokers still list it.
         """
         changes = self.changes
-        results = Results.of(changes, self.ask(cluster, validate_only))
+        results = Results.of(changes, self.send_request(cluster, validate_only))
         if validate_only:
             return results
         gone = {
@@ -119,7 +119,7 @@ class FieldsStep(Struct, BaseStep, Generic[T], frozen=True):
             for change, why in results.failures.items()
             if why.code == RESOURCE_NOT_FOUND and change.after is None and change.verb != "create"
         }
-        with confirmed(results):
+        with keeping_results(results):
             gone -= self.unseen(cluster, {*results.values, *gone})
         failures = {c: why for c, why in results.failures.items() if c not in gone}
         return Results.of(changes, map(failures.get, changes))
@@ -147,7 +147,7 @@ class FieldsStep(Struct, BaseStep, Generic[T], frozen=True):
 
 
 @contextmanager
-def confirmed(results: Outcomes) -> Iterator[None]:
+def keeping_results(results: Outcomes) -> Iterator[None]:
     """While waiting until brokers show these outcomes: Ctrl-C does not change them."""
     try:
         yield

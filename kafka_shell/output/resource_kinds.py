@@ -62,7 +62,7 @@ def _log_dirs(broker: str) -> str:
 
 _GROUP_OFFSETS = "describe-group --group --offsets"
 _QUOTAS = "describe-quotas"
-_ENTITIES = "quotas users client_ids"  # parts of the view
+_ENTITIES = "quotas users client_ids principals"  # parts of the view
 
 _KINDS = (
     ResourceKind("topic", "", "list-topics", "describe-topic --topic", "--topic", touches="topics"),
@@ -75,6 +75,7 @@ _KINDS = (
         "list-configs client-metrics",
         subject="--client-metrics",
         title="client metrics subscription",
+        touches="client_metrics",
     ),
     ResourceKind("group", "", "list-groups", "describe-group --group", "--group", touches="groups"),
     ResourceKind(
@@ -113,11 +114,13 @@ _KINDS = (
         "client-config",
         "client entity",
         "describe-client-configs",
-        touches="client_configs users client_ids",
+        touches="users client_ids",
     ),
-    ResourceKind("acl", "ACL", "list-acls", title="ACL", touches="principals"),
+    ResourceKind("acl", "ACL", "list-acls", title="ACL", touches="principals users"),
     ResourceKind("principal", "", "list-acls --by principal"),
-    ResourceKind("token", "delegation token", "describe-tokens", title="delegation token"),
+    ResourceKind(
+        "token", "delegation token", "describe-tokens", title="delegation token", touches="tokens"
+    ),
     ResourceKind("token for", "delegation token", "describe-tokens", title="delegation token for"),
     ResourceKind("cluster", "", "health"),
     ResourceKind("subject"),
@@ -160,8 +163,9 @@ def touched(changes: Iterable[Change]) -> frozenset[str]:
     parts: set[str] = set()
     for change in changes:
         kind = kind_of(change.resource)
-        is_config = kind.subject and change.field not in ("", "partitions")
-        parts.update(["configs"] if is_config else kind.touches.split())
+        parts.update(kind.touches.split())
+        if kind.subject and change.field:
+            parts.add("configs")
     return frozenset(parts)
 
 

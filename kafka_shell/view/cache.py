@@ -286,10 +286,10 @@ class Cache:
         return replace(view, configs=ClusterView().configs, group_topics=ClusterView().group_topics)
 
     def _save_topics(self) -> None:
-        readers, cluster_id = self._view.topics.value.names, self._view.cluster_id
-        if (readers, cluster_id) != self._on_disk:
-            self._on_disk = (readers, cluster_id)
-            self._disk_cache.save_topics(self.bootstrap, cluster_id, readers)
+        names, cluster_id = self._view.topics.value.names, self._view.cluster_id
+        if (names, cluster_id) != self._on_disk:
+            self._on_disk = (names, cluster_id)
+            self._disk_cache.save_topics(self.bootstrap, cluster_id, names)
 
     def _save_names(self) -> None:
         known = {name: self._view.part(name).value.names for name in NAMES}

@@ -56,7 +56,7 @@ class CreateAcls(_AclStep, frozen=True):
 
     verb = "create"
 
-    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
+    def send_request(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         request = messages.CreateAclsRequest(
             creations=[
                 messages.CreateAclsRequest.AclCreation(
@@ -137,7 +137,7 @@ class DeleteAcls(_AclStep, frozen=True):
 
     verb = "delete"
 
-    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
+    def send_request(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         filters = [AclFilter.exactly(binding) for binding in self.items]
         request = messages.DeleteAclsRequest(
             filters=[

@@ -52,7 +52,7 @@ class AlterClientConfigs(FieldsStep[ClientConfigAlteration], frozen=True):
     def reread(self, cluster: Cluster) -> AlterClientConfigs:
         return _step(self.items, read_log(cluster), _limits(cluster))
 
-    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
+    def send_request(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         written = [records.config_record(alteration) for alteration in self.items]
         log.append(cluster, CONFIGS_TOPIC, written)
         return [None] * len(written)

@@ -210,7 +210,7 @@ class UpdateFeatures(FieldsStep[tuple[str, int]], frozen=True):
     def read(self, cluster: Cluster) -> Mapping[Field, Value]:
         return levels(describe(cluster))
 
-    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
+    def send_request(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         downgrade = _UNSAFE if self.unsafe else _SAFE
         request = messages.UpdateFeaturesRequest(
             timeout_ms=self.timeout_ms,

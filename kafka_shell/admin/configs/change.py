@@ -40,7 +40,7 @@ from kafka_shell.admin.configs.read import (
     why_not,
     with_retention,
 )
-from kafka_shell.admin.steps import BaseStep, confirmed, read_again, refused_of, row_failure
+from kafka_shell.admin.steps import BaseStep, keeping_results, read_again, refused_of, row_failure
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.base.results import Failure, Results
@@ -212,7 +212,7 @@ class AlterConfigs(Struct, BaseStep, frozen=True, dict=True):
             else:
                 results.failures.update(dict.fromkeys(own, failure))
         if done and not validate_only:
-            with confirmed(results):
+            with keeping_results(results):
                 _wait_until_visible(cluster, done)
         return results
 

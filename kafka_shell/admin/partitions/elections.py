@@ -64,7 +64,7 @@ class ElectLeaders(FieldsStep[Election], frozen=True):
         leader = now.get((change.resource, _LEADER), change.after)
         return leader != _NO_LEADER if self.unclean else leader == change.after
 
-    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
+    def send_request(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         response = cluster.send(
             self._request([election.partition for election in self.items]),
             to=CONTROLLER,

@@ -37,7 +37,7 @@ class AlterQuotas(FieldsStep[QuotaAlteration], frozen=True):
         found = describe_each(cluster, [alteration.entity for alteration in self.items])
         return _values(read_again(found, "the quotas of").values())
 
-    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
+    def send_request(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         kind = messages.AlterClientQuotasRequest.EntryData
         by_entity: dict[QuotaEntity, list[QuotaAlteration]] = {}
         for alteration in self.items:

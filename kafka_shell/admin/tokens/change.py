@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.steps import BaseStep, confirmed
+from kafka_shell.admin.steps import BaseStep, keeping_results
 from kafka_shell.admin.tokens.model import DelegationToken, NewToken
 from kafka_shell.admin.tokens.read import (
     Tokens,
@@ -83,7 +83,7 @@ class CreateToken(Struct, BaseStep, frozen=True):
         (change,) = self.changes
         results: Outcomes = Results({change: change})
         if token.owner == token.requester:  # else the caller may not see it
-            with confirmed(results):
+            with keeping_results(results):
                 wait_until_visible(lambda: token.id in read_tokens(cluster))
         return results
 
@@ -185,7 +185,7 @@ class AlterExpiry(Struct, BaseStep, frozen=True):
             results = results.map(
                 lambda each: replace(each, after=at.get(each.resource.name, each.after))
             )
-        with confirmed(results):
+        with keeping_results(results):
             wait_until_visible(lambda: _settled(read_tokens(cluster), expected, expired=expired))
         return results
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from msgspec import Struct
 
 from kafka_shell.admin.configs.read import of_some_broker
-from kafka_shell.admin.steps import BaseStep, changed, confirmed, row_failure
+from kafka_shell.admin.steps import BaseStep, changed, keeping_results, row_failure
 from kafka_shell.admin.topics.model import NewTopic, format_assignment
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Outcomes, Resource, StepInterrupted
@@ -193,7 +193,7 @@ class TopicsStep(Struct, BaseStep, Generic[_Item], frozen=True):
             )
         except RestInterrupted as interrupted:
             raise StepInterrupted(self.outcomes(interrupted.rows)) from None
-        with confirmed(results):
+        with keeping_results(results):
             return self._wait(cluster, results, until) if self.timeout_ms > 0 else results
 
     def shown(self, cluster: Cluster) -> Set[Change]:

@@ -13,7 +13,7 @@ from kafka_shell.admin.records.offsets import list_offsets
 from kafka_shell.admin.steps import (
     BaseStep,
     changed,
-    confirmed,
+    keeping_results,
     read_again,
     refused_of,
     row_failure,
@@ -106,7 +106,7 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
         if done:
             requested = [each.topic_partition for each in done]
             wanted = set(map(_identity, done))
-            with confirmed(results):
+            with keeping_results(results):
                 wait_until_visible(lambda: not wanted & _open(cluster, requested))
         return results
 

@@ -103,7 +103,7 @@ class AlterScramCredentials(FieldsStep[NewScramCredential | ScramCredential], fr
     def read(self, cluster: Cluster) -> Mapping[Field, Value]:
         return _values(_existing(cluster, [item.user for item in self.items]))
 
-    def ask(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
+    def send_request(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         request = messages.AlterUserScramCredentialsRequest(
             deletions=[
                 messages.AlterUserScramCredentialsRequest.ScramCredentialDeletion(

@@ -185,8 +185,11 @@ def resolve_quota(invocation: Invocation, context: Context) -> EffectiveQuotas:
     return found
 
 
+# -- undo and apply --------------------------------------------------------------------------------
+
+
 def plan_changes(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
-    """The plan that makes these changes."""
+    """The plan that makes these changes of quotas."""
     alterations = []
     for change in changes:
         parts = entity_parts(str(change.resource))

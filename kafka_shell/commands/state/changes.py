@@ -1,8 +1,7 @@
-"""Commands that compare and apply state files, and print their schema."""
+"""The command that applies state files."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from kafka_shell.base.errors import ShellError
@@ -11,17 +10,13 @@ from kafka_shell.base.results import Failure
 from kafka_shell.base.units import counted
 from kafka_shell.commands.partitions.reassignments import Replicas, replicate
 from kafka_shell.commands.state.compare import (
-    compare_sources,
     from_file,
     missing,
     note_unmatched,
     read_covered_state,
-    source_of,
     state_in,
-    this_cluster,
 )
-from kafka_shell.commands.state.load import schema
-from kafka_shell.commands.state.model import Password, StateDiff, only
+from kafka_shell.commands.state.model import Password, only
 from kafka_shell.commands.state.plan import Options, plan_state
 from kafka_shell.commands.state.render import name_changes
 from kafka_shell.commands.state.run import chosen_kinds
@@ -29,23 +24,6 @@ from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.commands.users import run as scram_options
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
-
-# -- diff ------------------------------------------------------------------------------------------
-
-
-def diff(invocation: Invocation, context: Context) -> StateDiff:
-    """The differences between a state file or cluster and another one, or this cluster."""
-    kinds = chosen_kinds(invocation)
-    first = source_of(invocation, context, "what")
-    if invocation["other"] is None:
-        before, after = this_cluster(context), first
-    else:
-        before, after = first, source_of(invocation, context, "other")
-    return compare_sources(before, after, kinds, context)
-
-
-# -- apply -----------------------------------------------------------------------------------------
-
 
 _LEFT_OUT = "Use --only KINDS to exclude other kinds."
 
@@ -93,8 +71,3 @@ def _password(invocation: Invocation, context: Context, source: Password) -> Sec
         return scram_options.password_from(source.file)
     scram_options.refuse_lost_password(invocation, context)
     return scram_options.new_password()
-
-
-def state_schema(invocation: Invocation, context: Context) -> str:
-    """The JSON Schema of state files."""
-    return json.dumps(schema(), indent=2) + "\n"

@@ -419,7 +419,7 @@ _LIMIT = {
     "pattern": "^ *[0-9.]",
 }
 _BROKER_ID = {"type": "integer", "minimum": 0, "maximum": (1 << 31) - 1}
-_LISTED_KINDS = {"type": "string", "pattern": "^[0-9]+(:[0-9]+)*$"}
+_REPLICA_LIST = {"type": "string", "pattern": "^[0-9]+(:[0-9]+)*$"}
 
 
 def schema() -> dict[str, Any]:
@@ -507,7 +507,7 @@ def _topic() -> dict[str, Any]:
                         "minItems": 1,
                         "items": {
                             "anyOf": [
-                                _LISTED_KINDS,
+                                _REPLICA_LIST,
                                 _BROKER_ID,
                                 {"type": "array", "minItems": 1, "items": _BROKER_ID},
                             ]

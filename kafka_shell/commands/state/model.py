@@ -30,8 +30,8 @@ ANY_ITERATIONS = 0  # of a user, if the file does not say how many
 SHAPE = (PARTITIONS, FACTOR, ASSIGNMENT)
 MAXIMUM = {PARTITIONS: (1 << 31) - 1, FACTOR: (1 << 15) - 1}
 
-# The kinds of resources in the order of a file, and the type of their keys: str, AclBinding,
-# QuotaEntity, str, ClientEntity, and ConfigResource for the others.
+# The keys of these kinds are ConfigResources; those of the others are str (topics, users),
+# AclBinding, QuotaEntity and ClientEntity.
 CONFIG_KINDS = ("broker_configs", "client_metrics", "group_configs")
 DEFAULT_BROKER = "default"  # the key of the cluster-wide broker default
 

@@ -1,7 +1,8 @@
-"""The command that exports the state of a cluster."""
+"""Commands that export and compare the state of clusters, and print the schema of state files."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from kafka_shell.base.errors import UsageError, did_you_mean
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.commands import select
+from kafka_shell.commands.state.compare import compare_sources, source_of, this_cluster
 from kafka_shell.commands.state.folder import write_folder
-from kafka_shell.commands.state.model import State
+from kafka_shell.commands.state.load import schema
+from kafka_shell.commands.state.model import State, StateDiff
 from kafka_shell.commands.state.read import StateRequest, read_state
 from kafka_shell.commands.state.spec import KIND_NAMES, KINDS
 from kafka_shell.commands.state.write import document, json_text, yaml_text
@@ -149,3 +152,22 @@ def _select(
         )
     elif "topics" in state.parts:
         state.scope["topics"] = tuple(item for word in words for item in split(word))
+
+
+# -- diff ------------------------------------------------------------------------------------------
+
+
+def diff(invocation: Invocation, context: Context) -> StateDiff:
+    """The differences between a state file or cluster and another one, or this cluster."""
+    kinds = chosen_kinds(invocation)
+    first = source_of(invocation, context, "what")
+    if invocation["other"] is None:
+        before, after = this_cluster(context), first
+    else:
+        before, after = first, source_of(invocation, context, "other")
+    return compare_sources(before, after, kinds, context)
+
+
+def state_schema(invocation: Invocation, context: Context) -> str:
+    """The JSON Schema of state files."""
+    return json.dumps(schema(), indent=2) + "\n"

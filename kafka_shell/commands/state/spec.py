@@ -63,7 +63,7 @@ COMMANDS: tuple[Command, ...] = (
         name="diff",
         summary="Compare state files and clusters with each other.",
         family="state",
-        run="state.changes:diff",
+        run="state.run:diff",
         apis=(29, 32, 35, 46, 48, 50, 60, 74),
         arguments=(
             Argument("what", kinds.FILE, "A state file, a directory, a profile, or -."),
@@ -122,7 +122,7 @@ COMMANDS: tuple[Command, ...] = (
         rare=True,
         summary="Print the JSON Schema of state files, for editors.",
         family="state",
-        run="state.changes:state_schema",
+        run="state.run:state_schema",
         needs_cluster=False,
         examples=(Example("state-schema", "the schema for editors"),),
     ),

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from kafka_shell.base.plans import Change, Resource
 from kafka_shell.output.humanize import count_kinds
 from kafka_shell.output.resource_kinds import KINDS, command_after, command_for, title_of
+from kafka_shell.view import readers
+from kafka_shell.view.view import PARTS
 
 
 @pytest.mark.parametrize(
@@ -59,3 +64,23 @@ def test_many_topics_are_listed() -> None:
     assert command_after(topics[:2]) == "describe-topic t0,t1"
     assert command_after(topics) == "list-topics --long"
     assert command_after([]) == ""
+
+
+def _readers(sources: Sequence[Any]) -> set[Any]:
+    """What a part is read with: a reader, or pairs of a reader and what makes names of it."""
+    return {source[0] if isinstance(source, tuple) else source for source in sources}
+
+
+SOURCES = {part: _readers(sources) for part, sources in readers._SOURCES.items()}
+SINGLE = {part: next(iter(each)) for part, each in SOURCES.items() if len(each) == 1}
+
+
+def test_a_change_reloads_every_part_of_the_view_that_is_read_from_the_same() -> None:
+    parts = {"topics", "brokers", *PARTS}
+    for kind in KINDS.values():
+        touched = set(kind.touches.split())
+        assert touched <= parts, f"{kind.name} touches what the view does not have"
+        for part in touched & {*SINGLE}:
+            also = {name for name, readers in SOURCES.items() if SINGLE[part] in readers}
+            assert also <= touched, f"{kind.name} touches {part}"
+    assert set(KINDS["acl"].touches.split()) == {"principals", "users"}

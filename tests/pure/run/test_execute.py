@@ -38,7 +38,7 @@ def test_a_change_is_validated_shown_sent_and_reported(tmp_path: Path) -> None:
         ("show",),
         ("send", "a"),
         ("send", "b"),
-        ("refresh", "configs"),
+        ("refresh", "configs", "topics"),
         ("fresh",),
     ]
     assert outcome.ok
@@ -72,7 +72,7 @@ def test_a_destructive_plan_shows_the_undo_asks_and_rereads(tmp_path: Path) -> N
         ("ask", "Apply 1 change to 1 topic on prod? [y/N]"),
         ("again", "a"),
         ("send", "a"),
-        ("refresh", "configs"),
+        ("refresh", "configs", "topics"),
     ]
 
 
@@ -303,7 +303,7 @@ def test_ctrl_c_journals_an_unknown_outcome(tmp_path: Path) -> None:
         "alter-configs b k=old l=old  # outcome unknown",
         "alter-configs a k=old",
     )
-    assert execution.log[-1] == ("refresh", "configs"), "the view shows what held before"
+    assert execution.log[-1] == ("refresh", "configs", "topics"), "the view shows what held before"
 
 
 def test_what_the_cluster_shows_after_ctrl_c_is_known(tmp_path: Path) -> None:
