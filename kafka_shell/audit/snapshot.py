@@ -361,8 +361,8 @@ def write(
     large: bool = True,
 ) -> dict[str, int]:
     """Write the data frames of all tables as a snapshot, and return their numbers of rows.
-    `written` is called after each table. A table that is not `large` becomes a file for each
-    cluster. Raises ShellError if a file cannot be written."""
+    `written` is called after each table. A table that is not `large` becomes one file.
+    Raises ShellError if a file cannot be written."""
 
     def one(name: str) -> None:
         frame = tables[name]
@@ -387,13 +387,8 @@ def write(
                     entries[name] = Stored(count, snapshot_id, snapshot_id, digest, at)
             new = [n for n, each in entries.items() if each.source == snapshot_id and each.rows]
             in_threads(one, new, _WRITES_AT_ONCE)
-            append(
-                session,
-                store,
-                MANIFEST,
-                manifest_rows(session, {snapshot_id: entries}),
-                snapshot_id,
-            )
+            rows = manifest_rows(session, {snapshot_id: entries})
+            append(session, store, MANIFEST, rows, snapshot_id)
     except ShellError:
         raise
     except Exception as error:

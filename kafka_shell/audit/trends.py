@@ -19,6 +19,7 @@ _DAY_MS = 86_400_000
 _FEWEST = 3  # snapshots of a forecast, over at least a day
 _FURTHEST_DAYS = 3650.0
 _NO_TABLES: Mapping[str, str] = {}
+_MANY = 3_000_000  # rows: with fewer, one task is faster than a shuffle
 _POINTS = 60  # of a line in a chart
 # What is measured -> the tables, and the SQL of (snapshot_id, cluster, name, at, value, most).
 _MEASURES: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -105,7 +106,7 @@ def shown(
     written = snapshot.written(session, folder)
     counts = {id: {n: each.rows for n, each in of.items()} for id, of in written.items()}
     rows = sum(count.get(name, 0) for count in counts.values() for name in (*names, *others))
-    with tuned(session, rows, engine.opened.keep):
+    with tuned(session, rows if rows > _MANY else 0, engine.opened.keep):
         for name in names:
             frame = snapshot.stored(session, folder, name, TABLES[name].ddl, written)
             if frame is None:
@@ -127,7 +128,9 @@ def _series(session: Any, whats: Sequence[str], limit: int) -> list[Trend]:
         for what in whats
         for tables, measure in [_MEASURES[what]]
     )
-    session.sql("\nUNION ALL".join(points)).createOrReplaceTempView("trend_points")
+    # Read once: they are much fewer than the rows of the tables.
+    whole = session.sql("\nUNION ALL".join(points)).coalesce(1).localCheckpoint()
+    whole.createOrReplaceTempView("trend_points")
     lines = [row.asDict() for row in session.sql(_LINES.format(limit=limit)).collect()]
     lines.sort(key=lambda row: whats.index(row["what"]))
     drawn = _points(session, lines)
