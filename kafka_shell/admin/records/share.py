@@ -194,8 +194,8 @@ class _Member:
             if time.monotonic() > until:
                 raise ShellError(
                     f"group {self._group} assigned no partition to this member",
-                    hint=f"Run describe-group {self._group}",
                     code="no-assignment",
+                    see=Resource("group", self._group),
                 )
             time.sleep(_PAUSE_S)
 
