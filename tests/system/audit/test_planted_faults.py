@@ -1,0 +1,97 @@
+"""Faults that take a cluster down, planted on three brokers, and set-ups that are only unusual."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shell.audit.engine import Engine
+from kafka_shell.context import Resources
+from kafka_shell.sandbox.state import Sandbox
+from tests.support.changes import connect
+from tests.support.group_data import commit
+from tests.support.in_process_shell import Shell
+from tests.support.keyed_records import produce
+from tests.support.sandbox_brokers import stop_broker
+
+# What somebody does wrong -> the findings.
+FAULTS = {
+    "create-topic _schemas {copies} --config cleanup.policy=delete": [("T31", "_schemas")],
+    "create-topic connect-offsets {copies} --config cleanup.policy=delete": [
+        ("T31", "connect-offsets")
+    ],
+    "alter-configs __consumer_offsets cleanup.policy=delete --yes": [("T31", "__consumer_offsets")],
+    "alter-configs --broker-id 2 log.retention.ms=600000 --yes": [
+        ("B11", "broker 2 log.retention.ms")
+    ],
+    "alter-acls --add 'allow User:ANONYMOUS Write on topic orders'": [
+        ("S05", "allow User:ANONYMOUS Write on topic orders")
+    ],
+    "alter-acls --add 'allow User:* All on topic orders'": [
+        ("S05", "allow User:* All on topic orders")
+    ],
+    "alter-acls --add 'allow User:app Alter on cluster'": [
+        ("S18", "allow User:app Alter on cluster")
+    ],
+    "alter-quotas --user app consumer_byte_rate=10": [("Q07", "user app consumer_byte_rate")],
+    "create-topic small {copies} --config max.message.bytes=1000": [("T33", "small")],
+    "create-topic lossy {copies} --config unclean.leader.election.enable=true": [("T05", "lossy")],
+    "create-topic short {copies} --config retention.ms=60000": [("T13", "short")],
+    "create-topic alone --replication-factor 1": [("T01", "alone")],
+    "create-topic blocked {copies} --config min.insync.replicas=3": [("T03", "blocked")],
+}
+COPIES = "--replication-factor 3"
+LATE = ("G09", "group late orders:0")
+OFFLINE = ("B24", "broker 3")
+# What Debezium, ksqlDB, Connect, Streams and others create.
+HEALTHY = {
+    "schema-changes.inventory": "--partitions 1 --config retention.ms=-1",
+    "_confluent-ksql-default__command_topic": "--partitions 1 --config retention.ms=-1",
+    "connect-status": "--partitions 5 --config cleanup.policy=compact",
+    "shop-store-changelog": "--partitions 2 --config cleanup.policy=compact",
+    "orders.replies": "--partitions 2 --config retention.ms=60000",
+    "x.checkpoints.internal": "--partitions 1 --config cleanup.policy=compact",
+}
+NEARLY_A_DAY_MS = 23 * 3_600_000
+
+
+@pytest.fixture
+def shell(three_brokers: Sandbox, tmp_path: Path) -> Iterator[Shell]:
+    engine = Engine(tmp_path / "spark", lambda task, done, total: None)
+    yield Shell(tmp_path, three_brokers.bootstrap, Resources(spark=engine))
+    engine.stop()
+
+
+def alarms(shell: Shell) -> dict[tuple[str, str], dict[str, Any]]:
+    """The alarms of an audit with the controls that are on by default."""
+    found = shell("spark audit --output json --fail-on any").json["findings"]
+    return {(f["control"], f["resource"]): f for f in found if f["status"] == "alarm"}
+
+
+def test_faults_are_found_and_unusual_clusters_are_not_faulty(
+    shell: Shell, three_brokers: Sandbox
+) -> None:
+    shell.ok(f"create-topic orders --partitions 1 {COPIES} --config retention.ms=1d")
+    for name, how in HEALTHY.items():
+        shell.ok(f"create-topic {name} {COPIES} {how}")
+    long_ago = int(time.time() * 1000) - NEARLY_A_DAY_MS
+    produce(three_brokers.bootstrap, "orders", [b"k"] * 5, partition=0, at=long_ago)
+    with connect(three_brokers) as cluster:
+        commit(cluster, "late", "orders", 0)
+    healthy = alarms(shell)
+    planted = {LATE, *(each for some in FAULTS.values() for each in some)}
+    assert LATE in healthy and not (planted - {LATE}) & healthy.keys()
+    of_setups = {key for key in healthy if any(name in key[1] for name in HEALTHY)}
+    # It is so: a segment of a busy topic is kept until it is rolled.
+    assert of_setups <= {("T15", "orders.replies")}, "false alarms"
+    for line in FAULTS:
+        shell.ok(line.format(copies=COPIES))
+    found = alarms(shell)
+    assert found.keys() - healthy.keys() >= planted - {LATE}
+    stop_broker(three_brokers.folder, 3)
+    down = alarms(shell)
+    assert OFFLINE in down and "under-replicated" in down[OFFLINE]["reason"]
