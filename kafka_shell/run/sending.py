@@ -30,8 +30,8 @@ from kafka_shell.output.change_lines import undo_lines, unknown_undo_lines
 from kafka_shell.output.resource_kinds import hint_of, touched
 from kafka_shell.wire.failures import OtherClusterError
 
-# Error codes after which a change may still happen: ours for a request, Kafka's for an item.
 _READ_S = 3.0  # after Ctrl-C, to read which changes were applied
+# Error codes after which a change may still happen: ours for a request, Kafka's for an item.
 OUTCOME_UNKNOWN = frozenset({"deadline", "outcome-unknown", "REQUEST_TIMED_OUT"})
 
 

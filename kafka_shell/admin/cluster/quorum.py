@@ -93,9 +93,7 @@ def controllers(cluster: Cluster, broker: int) -> tuple[Address, ...]:
 def controller_ids(cluster: Cluster, running: Iterable[Address]) -> dict[Address, int]:
     """The IDs of all controllers by address, as far as one of the `running` ones knows them
     (DescribeCluster v1, KIP-919; Kafka 3.7)."""
-    from kafka.protocol.admin import DescribeClusterRequest
-
-    request = DescribeClusterRequest(endpoint_type=_CONTROLLER_ENDPOINTS)
+    request = messages.DescribeClusterRequest(endpoint_type=_CONTROLLER_ENDPOINTS)
     found: dict[Address, int] = {}
     for response in _ask_directly(cluster, running, lambda own: own.send(request, lowest=1)):
         if not isinstance(response, ShellError):

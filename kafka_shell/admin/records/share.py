@@ -82,6 +82,7 @@ class ConsumeRecords(Struct, BaseStep, frozen=True):
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         found: dict[TopicPartition, list[Record]] = {}
+        acknowledging = False
         try:
             with _joined(cluster, self.group, self.topics) as member:
                 for block in member.acquire(self.limit, self.most_bytes):
@@ -90,9 +91,12 @@ class ConsumeRecords(Struct, BaseStep, frozen=True):
                         found.setdefault(where, []).append(record)
                     self.acquired.extend(block)
                     self.monitor.report("reading records", len(self.acquired), self.limit)
+                acknowledging = True
                 failed = member.acknowledge(found, self.acknowledgement)
-        except KeyboardInterrupt:  # the brokers release what was acquired
-            self.acquired.clear()
+        except KeyboardInterrupt:
+            if acknowledging:  # the outcome is unknown, and the records are still to be shown
+                raise
+            self.acquired.clear()  # the brokers release them
             raise StepInterrupted(Results()) from None
         if not found:
             return Results.of((self._change("records", "none"),), [None])
@@ -125,7 +129,7 @@ def plan_consume(
     most_bytes: int = MOST_BYTES,
 ) -> tuple[Plan, list[Record]]:
     """Acquire the next records of a share group and acknowledge them; a list that has the records
-    after the plan is applied. Without `topics`, of those that the group has offsets of.
+    after the plan is applied. Without `topics`, of the topics that the group has offsets of.
 
     The records are those of partitions that the group assigns to one more member. To accept or
     reject them is irreversible; to release them counts as one more delivery. Raises ShellError if
@@ -138,7 +142,7 @@ def plan_consume(
     if found_group.type is not GroupType.SHARE:
         raise ShellError(
             f"group {group} is a {found_group.type.value} group, not a share group",
-            code="GROUP_ID_NOT_FOUND",
+            code="not-a-share-group",
         )
     names = topics or list(dict.fromkeys(each.topic for each in found_group.offsets or ()))
     if not names:
@@ -195,7 +199,7 @@ class _Member:
                 raise ShellError(
                     f"group {self._group} assigned no partition to this member",
                     code="no-assignment",
-                    see=Resource("group", self._group),
+                    see=Resource("share-group", self._group),
                 )
             time.sleep(_PAUSE_S)
 
@@ -241,7 +245,8 @@ class _Member:
         )  # fmt: skip
         self._epoch = response.member_epoch
         self._next_heartbeat = time.monotonic() + response.heartbeat_interval_ms / 1000
-        if response.assignment is not None:
+        if response.assignment is not None and not self._assigned:
+            # The first assignment stands: a broker rejects what another member has since.
             self._assigned = [
                 TopicPartition(self._names[row.topic_id], number)
                 for row in response.assignment.topic_partitions

@@ -288,7 +288,9 @@ def _internal(invocation: Invocation) -> bool:
 
 
 def consume_records(invocation: Invocation, context: Context) -> Plan:
-    """Acquire the next records of a share group, print and acknowledge them."""
+    """Acquire the next records of a share group, acknowledge and print them, also if Ctrl-C comes
+    between."""
+    formats = formats_of(context, invocation)
     plan, records = plan_consume(
         context.cluster,
         invocation["group"],
@@ -297,10 +299,10 @@ def consume_records(invocation: Invocation, context: Context) -> Plan:
         invocation["limit"] or _LAST,
         most_bytes=invocation["max-batch-size"] or MOST_BYTES,
     )
-    formats = formats_of(context, invocation)
 
-    def acquired(_: object) -> StreamedOutput | Parts[object, object]:
+    def acquired() -> StreamedOutput | Parts[object, object]:
         several = len({record.topic for record in records}) > 1
         return Printer(invocation, context, formats, several).output([records], {}, lambda: None)
 
-    return replace(plan, fresh=acquired)
+    plan = replace(plan, fresh=lambda _: acquired())
+    return plan.noted(made=lambda: (acquired(),) if records else ())

@@ -227,11 +227,11 @@ COMMANDS: tuple[Command, ...] = (
             Argument("group", kinds.GROUP, "The share group.", option="--share-group"),
         ),
         options=(
-            Option("--topic", kinds.TOPIC, "Only these topics (default: those it has offsets of).",
-                   many=True),
+            Option("--topic", kinds.TOPIC,
+                   "Only these topics (default: all with offsets of the group).", many=True),
             Option("--acknowledge", kinds.CHOICE,
-                   "release (default): deliver again; accept: consumed; reject: never deliver"
-                   " again.", choices=("release", "accept", "reject"), metavar="HOW"),
+                   "release (default): deliver again; accept: mark as consumed; reject: never"
+                   " deliver again.", choices=("release", "accept", "reject"), metavar="HOW"),
             Option("--limit", kinds.INTEGER, "Stop after this many records (default: 10).",
                    least=1, most=100_000, metavar="N"),
             *_PRINTED,

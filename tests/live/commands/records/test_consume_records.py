@@ -9,6 +9,8 @@ import pytest
 
 from kafka_shell.admin.configs import change as configs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.records.share import Acknowledgement, plan_consume
+from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from tests.support import members
@@ -99,3 +101,17 @@ def test_a_consumer_group_is_refused(kafka: Program, cluster: Cluster, topic: st
 def test_a_topic_that_does_not_exist_is_named(kafka: Program, group: str) -> None:
     run = kafka("consume-records", group, "--topic", "no-such-topic")
     assert run.status == 1 and "no-such-topic" in run.stderr
+
+
+def test_records_are_printed_with_quiet_too(kafka: Program, group: str, topic: str) -> None:
+    run = kafka.ok("consume-records", group, "--topic", topic, "--limit", "1", "--quiet", "--raw")
+    assert (run.stdout, run.stderr) == ("x\n", "")
+
+
+def test_members_that_come_and_go_meanwhile_change_nothing(
+    cluster: Cluster, group: str, topic: str
+) -> None:
+    plan, records = plan_consume(cluster, group, [topic], Acknowledgement.RELEASE, 6)
+    with members.share(cluster, group, topic):
+        assert apply(plan, cluster).ok
+    assert [record.offset for record in records] == [0, 1, 2, 3, 4, 5]
