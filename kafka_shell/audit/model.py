@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 SEVERITIES = ("critical", "high", "medium", "low")
 WEBHOOK_FORMATS = ("json", "slack")
-CHANGED = ("new", "returned", "fixed")  # states of findings since the audit before
+CHANGED = ("new", "returned", "fixed")  # states of findings since the previous audit
 RISKS = ("safe", "disruptive", "irreversible")  # of a remedy
 
 
@@ -93,6 +93,16 @@ class LeftOut(Struct, frozen=True):
     alarms: int
 
 
+class Spread(Struct, frozen=True):
+    """A control, the number of its findings, and the clusters that have them."""
+
+    control: str
+    title: str
+    severity: str
+    findings: int
+    clusters: tuple[str, ...]
+
+
 class FindingHistory(Struct, frozen=True):
     """A finding over snapshots. `state` is new, returned, fixed, open or not checked; `since` and
     `until` are of its latest run of snapshots, `first` is when it was first seen, and `now` the
@@ -117,8 +127,8 @@ class AuditReport(Struct, frozen=True):
     `unread` are the clusters that could not be read, with the reason. `left_out` counts
     the alarms that are not in `findings`: those of a control are limited. `fail_on` is the lowest
     severity of a finding that makes the exit status 1. `changes` are the findings that are new,
-    returned or fixed since the audit before, if there are snapshots to compare with. `not_sent` is
-    why they could not be posted, or empty.
+    returned or fixed since the previous audit, if there are snapshots to compare with. `not_sent`
+    is why they could not be posted, or empty.
     """
 
     snapshot_id: str
@@ -163,6 +173,27 @@ class AuditReport(Struct, frozen=True):
             for name, found in alarms.items()
         )
         return tuple(sorted(judged, key=lambda c: [-c.alarms.get(each, 0) for each in SEVERITIES]))
+
+    @property
+    def worst(self) -> tuple[Spread, ...]:
+        """The controls with findings: the most severe first, then those of most clusters."""
+        counts: dict[tuple[str, str], Counter[str]] = {}
+        titles = {each.control: each.title for each in self.controls}
+        for each in self.findings:
+            if each.status == "alarm":
+                titles.setdefault(each.control, each.title)
+                counts.setdefault((each.severity, each.control), Counter())[each.cluster] += 1
+        for rest in self.left_out:
+            found = counts.setdefault((rest.severity, rest.control), Counter())
+            found[rest.cluster] += rest.alarms
+        spread = (
+            Spread(control, titles.get(control, ""), severity, found.total(), tuple(sorted(found)))
+            for (severity, control), found in counts.items()
+        )
+        return tuple(sorted(
+            spread,
+            key=lambda s: (SEVERITIES.index(s.severity), -len(s.clusters), -s.findings, s.control),
+        ))  # fmt: skip
 
     @property
     def exit_status(self) -> int:

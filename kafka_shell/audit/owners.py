@@ -95,7 +95,7 @@ def require_team(owners: Sequence[Owner], team: str, path: Path) -> None:
     if team not in teams:
         raise UsageError(
             f"team {team!r} is not in {path}",
-            hint=did_you_mean(team, teams, f"Teams: {', '.join(teams)}." if teams else ""),
+            hint=did_you_mean(team, teams, f"Use one of: {', '.join(teams)}." if teams else ""),
             code="no-team",
         )
 

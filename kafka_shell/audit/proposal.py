@@ -70,7 +70,7 @@ class _State:
         }
 
     def make(self, step: Any) -> Iterator[Change]:
-        """Make the changes of a step, and yield those that no table shows."""
+        """Make the changes of a step, and yield those that are not supported."""
         if isinstance(step, CreateTopics):
             for new in step.items:
                 self._create(new)

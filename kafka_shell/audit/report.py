@@ -321,37 +321,6 @@ class _Family(Struct, frozen=True):
         return not (self.passed or self.unchecked or any(self.alarms.values()))
 
 
-class Spread(Struct, frozen=True):
-    """A control, the number of its findings, and the clusters that have them."""
-
-    control: str
-    title: str
-    severity: str
-    findings: int
-    clusters: tuple[str, ...]
-
-
-def worst(report: AuditReport) -> list[Spread]:
-    """Return the controls with findings: the most severe first, then those of most clusters."""
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    titles = {each.control: each.title for each in report.controls}
-    for each in report.findings:
-        if each.status == "alarm":
-            titles.setdefault(each.control, each.title)
-            counts.setdefault((each.severity, each.control), Counter())[each.cluster] += 1
-    for rest in report.left_out:
-        found = counts.setdefault((rest.severity, rest.control), Counter())
-        found[rest.cluster] += rest.alarms
-    spread = (
-        Spread(control, titles.get(control, ""), severity, found.total(), tuple(sorted(found)))
-        for (severity, control), found in counts.items()
-    )
-    return sorted(
-        spread,
-        key=lambda s: (SEVERITIES.index(s.severity), -len(s.clusters), -s.findings, s.control),
-    )
-
-
 _DOCUMENTATION = "https://kafka.apache.org/documentation/"
 _CONFIGS = {
     "Topic configs": "topicconfigs_", "Broker configs": "brokerconfigs_",
@@ -401,7 +370,7 @@ def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
             report=report,
             when=units.format_time(report.collected_at),
             groups=list(_groups(report)),
-            worst=worst(report)[:_WORST],
+            worst=report.worst[:_WORST],
             gravest=_gravest(report),
             changed=[(state, [c for c in report.changes if c.state == state]) for state in CHANGED],
             source_url=source_url,

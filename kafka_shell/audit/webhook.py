@@ -38,7 +38,7 @@ def url_of(given: Secret) -> Secret:
         valid = False
     if not valid or not re.fullmatch(r"[!-~]+", url):
         raise UsageError(
-            "--webhook must be an http or https URL, or @FILE with one",
+            "--webhook must be an http or https URL, or @FILE that contains one",
             hint="Example: --webhook @/etc/kafka-sh/webhook",
         )
     return Secret(url)

@@ -82,9 +82,9 @@ def _credentials(options: Mapping[str, str]) -> Any:
             found = gssapi.Credentials(name=name, usage="initiate", store=store)
             if found.lifetime:
                 return found
-            reason = "it is expired"
+            reason = "it has expired"
         except gssapi.exceptions.ExpiredCredentialsError:
-            reason = "it is expired"
+            reason = "it has expired"
         except gssapi.exceptions.GSSError as error:
             reason = _why(error)
     raise _no_credentials(principal, reason)

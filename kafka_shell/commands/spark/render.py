@@ -26,7 +26,6 @@ from kafka_shell.audit.model import (
     Trend,
     WrittenRows,
 )
-from kafka_shell.audit.report import worst
 from kafka_shell.base.units import approximate_bytes, approximate_duration, counted
 from kafka_shell.output.columns import summary
 from kafka_shell.output.humanize import local_time
@@ -125,7 +124,7 @@ def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
     changes = Counter(each.state for each in report.changes)
     if changes:
         states = ", ".join(f"{changes[state]:,} {state}" for state in CHANGED if changes[state])
-        yield text(f"since the audit before: {states}")
+        yield text(f"since the previous audit: {states}")
     if report.not_sent:
         yield from hang(text(f"not posted: {report.not_sent}", "bad"), width, 2)
     if report.suppressed:
@@ -139,7 +138,7 @@ def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
         yield from draw_table(_CLUSTERS, report.by_cluster, width=width)
         yield Text()
         clusters = len(report.clusters)
-        for each in worst(report)[:_SHOWN]:
+        for each in report.worst[:_SHOWN]:
             severity = text(f"{each.severity} ", _ROLES[each.severity])
             where = f" on {len(each.clusters)} of {counted(clusters, 'cluster')}: {each.title}"
             yield from hang(severity + text(each.control, "name") + where, width, 2)

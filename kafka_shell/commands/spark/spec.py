@@ -137,7 +137,8 @@ COMMANDS: tuple[Command, ...] = (
             Option("--metrics", kinds.FILE,
                    "Also write the numbers of findings in Prometheus' text format."),
             Option("--webhook", kinds.SECRET, "Post the findings that are new, returned or fixed"
-                   " since the audit before, of --snapshot or --new-only; @FILE contains the URL.",
+                   " since the previous audit, of --snapshot or --new-only;"
+                   " @FILE contains the URL.",
                    metavar="URL", excludes=("--fix",),
                    requires=("--snapshot", "--new-only")),
             Option("--webhook-format", kinds.CHOICE, "What is posted (default: json).",

@@ -48,10 +48,15 @@ def test_a_server_is_looked_for_without_spark(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout.split()) == (0, ["STATE", "stopped"]), done.stderr
 
 
-def test_tables_are_listed_without_spark(tmp_path: Path) -> None:
-    done = run(tmp_path, _ALL, "spark", "tables")
+@pytest.mark.parametrize(
+    ("words", "shown"), [(("tables",), "topic_configs"), (("controls", "T13"), "T13")]
+)
+def test_tables_and_controls_are_shown_without_spark(
+    tmp_path: Path, words: tuple[str, ...], shown: str
+) -> None:
+    done = run(tmp_path, _ALL, "spark", *words)
     assert done.returncode == 0, done.stderr
-    assert "topic_configs" in done.stdout
+    assert shown in done.stdout
 
 
 @pytest.mark.parametrize("words", [("spark", "audit"), ("spark", "start")], ids=" ".join)

@@ -15,7 +15,7 @@ from kafka_shell.audit.model import (
     LeftOut,
     Trend,
 )
-from kafka_shell.audit.report import Bar, Chart, page, source_url, worst, write
+from kafka_shell.audit.report import Bar, Chart, page, source_url, write
 from kafka_shell.base.structs import replace
 from tests.support.audit_report import FINDINGS, finding
 from tests.support.samples import drawn
@@ -80,7 +80,7 @@ def test_a_fleet_shows_what_is_worst_where() -> None:
     report = AuditReport(
         "s", 0, clusters, {}, (), found, left_out=(LeftOut("T04", "high", "c00", 9),)
     )
-    assert [(each.control, each.findings, len(each.clusters)) for each in worst(report)] == [
+    assert [(each.control, each.findings, len(each.clusters)) for each in report.worst] == [
         ("T01", 1, 1), ("T05", 44, 44), ("T04", 52, 43),
     ]  # fmt: skip
     shown = " ".join(re.sub(r"<[^>]+>", "", page(report, ())).split())
@@ -107,7 +107,7 @@ def test_what_is_new_or_fixed_is_shown_with_its_owner() -> None:
     shown = page(report, ())
     assert "1 new" in shown and "1 fixed" in shown and "payments" in shown
     assert "returned" not in shown
-    assert "since the audit before: 1 new, 1 fixed" in drawn(report)
+    assert "since the previous audit: 1 new, 1 fixed" in drawn(report)
 
 
 def test_a_finding_is_shown_with_its_owner() -> None:
