@@ -27,8 +27,8 @@ from kafka_shell.admin.schemas.client import Imported
 from kafka_shell.base.units import counted
 
 _PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
-_EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
-_MOST_SCALE = 1000  # a decimal with a larger one, or of more bytes, is bytes
+EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
+MOST_SCALE = 1000  # a decimal with a larger one, or of more bytes, is bytes
 _LEAST = {"null": 0, "float": 4, "double": 8}  # the bytes of a value; of others one
 OURS = "kafka.sh "  # before our logical types: those of fastavro round, and raise out of range
 
@@ -226,7 +226,7 @@ def _convert(layout: dict[str, Any], schema: Any) -> Any:
     kind, options = layout["type"], schema if isinstance(schema, dict) else {}
     logical, scale = options.get("logicalType"), options.get("scale", 0)
     if f"{kind}-{logical}" not in _READERS or (
-        logical == "decimal" and not (isinstance(scale, int) and 0 <= scale <= _MOST_SCALE)
+        logical == "decimal" and not (isinstance(scale, int) and 0 <= scale <= MOST_SCALE)
     ):
         logical = ""
     if f"{kind}-{logical}" in _READERS:
@@ -243,10 +243,10 @@ def _base64(value: bytes, *_: Any) -> str:
 
 def _decimal(value: bytes, layout: dict[str, Any], _: Any) -> str:
     """The number of a decimal with all its digits: a writer need not keep to the precision."""
-    if len(value) > _MOST_SCALE:
+    if len(value) > MOST_SCALE:
         return _base64(value)
     number = Decimal(int.from_bytes(value, "big", signed=True))
-    return f"{number.scaleb(-layout['scale'], _EXACT):f}"
+    return f"{number.scaleb(-layout['scale'], EXACT):f}"
 
 
 def _or_number(text: Callable[[int], str]) -> Callable[..., str | int]:

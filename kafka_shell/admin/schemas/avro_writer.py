@@ -1,4 +1,4 @@
-"""Messages of Avro schemas from JSON: that of the reader, and of Avro's own tools in unions."""
+"""Encodes JSON as Avro messages: the JSON that the reader returns, or Avro's JSON of unions."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from base64 import b64decode
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, DecimalException
+from math import isinf
 from typing import Any
 
 from kafka_shell.admin.records.numbers import zigzag
-from kafka_shell.admin.schemas.avro import FIRST_DAY, OURS, Types, parse_avro
+from kafka_shell.admin.schemas.avro import EXACT, FIRST_DAY, MOST_SCALE, OURS, Types, parse_avro
 from kafka_shell.admin.schemas.budget import SchemaError, read_json
 from kafka_shell.admin.schemas.client import Imported
 
 _INT, _LONG = range(-(1 << 31), 1 << 31), range(-(1 << 63), 1 << 63)
 _NUMBERS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+_MOST_DIGITS = 3 * MOST_SCALE  # more than the bytes have that the reader reads as a decimal
 _DAY = date(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -25,11 +27,11 @@ def avro_writer(schema: str, imports: list[Imported]) -> Callable[[bytes], bytes
     what does not match, and never a value."""
     types, layout = parse_avro(schema, imports)
     if layout == types.layout("bytes"):
-        return lambda raw: _bytes(layout, read_json(raw), "it")  # without their length
+        return lambda raw: _bytes(layout, read_json(raw, exact=True), "it")  # without their length
 
     def write(raw: bytes) -> bytes:
         out = bytearray()
-        _Message(types, out).write(layout, read_json(raw), "")
+        _Message(types, out).write(layout, read_json(raw, exact=True), "")
         return bytes(out)
 
     return write
@@ -119,11 +121,14 @@ class _Message:
         elif kind in ("int", "long"):
             self._out += zigzag(_integer(layout, data, at))
         elif kind in ("float", "double"):
-            number = _NUMBERS.get(data, data) if isinstance(data, str) else data
-            if isinstance(number, bool) or not isinstance(number, int | float):
+            number: Any = _NUMBERS.get(data) if isinstance(data, str) else data
+            if isinstance(number, bool) or not isinstance(number, int | float | Decimal):
                 _wrong(at, "a number", data)
             try:
-                self._out += struct.pack("<f" if kind == "float" else "<d", number)
+                value = float(number)
+                if isinf(value) and data not in _NUMBERS:
+                    raise OverflowError
+                self._out += struct.pack("<f" if kind == "float" else "<d", value)
             except OverflowError:
                 raise SchemaError(f"{at} is out of the range of a {kind}") from None
         elif kind == "string":
@@ -161,7 +166,7 @@ def _integer(layout: Any, data: Any, at: str) -> int:
     if isinstance(data, str) and logical:
         try:
             data = _moment(logical, data)
-        except ValueError:
+        except (ValueError, TypeError):  # TypeError: a time of a day with a zone
             raise SchemaError(f"{at} is not a {logical} (ISO 8601)") from None
     if isinstance(data, bool) or not isinstance(data, int):
         _wrong(at, "an integer", data)
@@ -188,8 +193,10 @@ def _bytes(layout: Any, data: Any, at: str) -> bytes:
     size = layout.get("size")
     if _logical(layout) == "decimal":
         try:
-            number = Decimal(str(data) if isinstance(data, float) else data)
-            unscaled = number.scaleb(layout["scale"])
+            number = Decimal(_wrong(at, "a decimal", data) if isinstance(data, bool) else data)
+            if number.adjusted() + layout["scale"] > _MOST_DIGITS:
+                raise OverflowError
+            unscaled = number.scaleb(layout["scale"], EXACT)
             if unscaled != (whole := int(unscaled)):
                 raise SchemaError(f"{at} has more than {layout['scale']} decimal places")
             length = whole.bit_length() // 8 + 1 if size is None else size

@@ -6,6 +6,7 @@ message before it is taken.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -21,6 +22,7 @@ VALUE, STRUCTURE = 100, 200
 
 JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _decode = msgspec.json.Decoder().decode
+_decode_exactly = msgspec.json.Decoder(float_hook=Decimal).decode
 
 
 class Budget:
@@ -37,15 +39,16 @@ class Budget:
             raise SchemaError(f"a decoded message would take more than {most} of memory")
 
 
-def read_json(raw: bytes) -> Any:
-    """Return the value of a JSON text. Raises SchemaError, also for too many values or levels."""
+def read_json(raw: bytes, *, exact: bool = False) -> Any:
+    """Return the value of a JSON text; with `exact`, fractions are a Decimal. Raises SchemaError,
+    also for too many values or levels."""
     if len(raw) * VALUE > MOST_MEMORY:
         Budget().spend(sum(map(raw.count, (b",", b"[", b"{"))) * VALUE)
     try:
-        data = _decode(raw)
+        data = _decode_exactly(raw) if exact else _decode(raw)
         return limited(data) if raw.count(b"[") + raw.count(b"{") > MAX_LEVELS else data
     except JSON_ERRORS:
-        raise SchemaError("it is not valid JSON") from None
+        raise NotJson("it is not valid JSON") from None
 
 
 # -- Why a schema cannot be used -------------------------------------------------------------------
@@ -53,6 +56,10 @@ def read_json(raw: bytes) -> Any:
 
 class SchemaError(Exception):
     """Why a schema, or a message of it, cannot be read. The text names the schema."""
+
+
+class NotJson(SchemaError):
+    """The text of a message is not JSON."""
 
 
 class UnavailableSchema(SchemaError):

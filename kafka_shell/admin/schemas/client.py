@@ -11,7 +11,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from kafka_shell.admin.schemas.budget import MissingSchema, SchemaError
+from kafka_shell.admin.schemas.budget import MissingSchema, SchemaError, UnavailableSchema
 from kafka_shell.admin.schemas.settings import RegistrySettings
 from kafka_shell.base.text import quoted
 from kafka_shell.wire import http
@@ -108,7 +108,8 @@ class Client(Struct):
         return None if verdict.is_compatible else "; ".join(verdict.messages) or "no reason given"
 
     def register(self, subject: str, schema: Schema) -> int:
-        """Register a schema and return its ID. Raises SchemaError."""
+        """Register a schema and return its ID. Raises SchemaError: UnavailableSchema if it may have
+        been registered."""
         return self._decoded(f"{_path(subject)}/versions?normalize=true", _Number, schema).id
 
     def imports(self, schema: Schema) -> list[Imported]:
@@ -151,14 +152,15 @@ class Client(Struct):
         try:
             return msgspec.json.decode(body, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise SchemaError("the response is not that of a schema registry") from None
+            raise UnavailableSchema("not a response of a schema registry") from None
 
     def _get(self, path: str, sent: bytes | None = None) -> bytes:
-        """The response of the first URL that responds. Raises SchemaError."""
+        """The response of the first URL that responds. Raises SchemaError: UnavailableSchema if one
+        did not respond."""
         until, why = self._down
         if time.monotonic() < until:
             raise SchemaError(why)
-        refused = False
+        refused = unknown = False
         for url in self.settings.urls:
             try:
                 return self._fetch(url + path, sent)
@@ -169,13 +171,14 @@ class Client(Struct):
                 if failure.status == _UNAUTHORIZED:
                     why = f"{url} does not accept the credentials (HTTP 401)"
                     break
-                refused |= 0 < failure.status < _SERVER_ERROR
+                responded = 0 < failure.status < _SERVER_ERROR
+                refused, unknown = refused or responded, unknown or not responded
                 if sent is not None and failure.status in _INVALID:
                     why = f"the registry rejects it: {_said(failure)}"
                     break
-        if not refused:  # else it may return other schemas
+        if sent is None and not refused:  # else it may return other schemas
             self._down = time.monotonic() + _DOWN_S, why
-        raise SchemaError(why)
+        raise UnavailableSchema(why) if unknown else SchemaError(why)
 
     def _fetch(self, url: str, sent: bytes | None) -> bytes:
         from urllib.request import Request

@@ -12,19 +12,19 @@ from msgspec import Struct
 
 from kafka_shell.admin.schemas.budget import SchemaError
 from kafka_shell.admin.schemas.client import Imported
-from kafka_shell.admin.schemas.registry import AVRO, PROTOBUF
-from kafka_shell.base.files import read_bytes
+from kafka_shell.admin.schemas.registry import AVRO, NO_MESSAGE_TYPE, PROTOBUF
+from kafka_shell.base.files import read_text
 from kafka_shell.base.units import to_path
 
 SUFFIXES = {".avsc": AVRO, ".proto": PROTOBUF}
-_LARGEST = 8 << 20  # bytes
+LARGEST = 8 << 20  # bytes
 _IMPORT = re.compile(r'^\s*import\s+(?:public\s+|weak\s+)?"([^"\n]+)"', re.MULTILINE)
 _PARENTS = 8  # of the file's folder, one of which may be the root of its imports
 
 
 class FileSchema(Struct, frozen=True):
-    """The schema of a file. `read` decodes the content of a message in Confluent's wire format;
-    that of others has no `head`."""
+    """The schema of a file. `read` decodes a message without its schema ID; `head` is put before a
+    message that has no schema ID."""
 
     name: str
     format: str
@@ -34,11 +34,13 @@ class FileSchema(Struct, frozen=True):
 
 def file_schema(name: str, message: str = "") -> FileSchema:
     """The schema of a file (.avsc, .proto), and of a Protobuf message, by default the first one.
-    Raises SchemaError."""
+    Raises SchemaError, or ShellError if a file cannot be read."""
     path = to_path(name)
-    format, text = SUFFIXES.get(path.suffix), read_text(path)
+    format, text = SUFFIXES.get(path.suffix), read_text(name, largest=LARGEST)
     if format is None:
         raise SchemaError(f"a file of {' or '.join(SUFFIXES)} is required")
+    if message and format != PROTOBUF:
+        raise SchemaError(NO_MESSAGE_TYPE)
     try:
         if format == AVRO:
             from kafka_shell.admin.schemas.avro import compile_avro
@@ -53,15 +55,6 @@ def file_schema(name: str, message: str = "") -> FileSchema:
         raise SchemaError(f"{format} requires pip install 'kafka-sh[schemas]'") from None
 
 
-def read_text(path: Path) -> str:
-    """The text of a file. Raises SchemaError."""
-    try:
-        return read_bytes(path, largest=_LARGEST).decode()
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise SchemaError(f"the file cannot be read: {why}") from None
-
-
 def _add_imports(text: str, folder: Path, found: dict[str, Imported]) -> None:
     """Add the files that a Protobuf schema imports, from its folder or one above. protoc reports
     those that do not exist, unless they are built in."""
@@ -69,5 +62,5 @@ def _add_imports(text: str, folder: Path, found: dict[str, Imported]) -> None:
         roots = (folder, *islice(folder.parents, _PARENTS))
         file = next((root / name for root in roots if (root / name).is_file()), None)
         if file is not None and name not in found:
-            found[name] = Imported(name, read_text(file))
+            found[name] = Imported(name, read_text(file, largest=LARGEST))
             _add_imports(found[name].schema, folder, found)

@@ -31,6 +31,7 @@ AVRO, PROTOBUF, JSON_SCHEMA = "avro", "protobuf", "json-schema"
 SCHEMA_FORMATS = (AVRO, PROTOBUF, JSON_SCHEMA)
 TYPES = {"AVRO": AVRO, "PROTOBUF": PROTOBUF, "JSON": JSON_SCHEMA}
 """The formats by their names in a registry."""
+NO_MESSAGE_TYPE = "a message type requires a Protobuf schema"
 _HEAD, _GUID_HEAD = 5, 17  # bytes
 _RETRY_S = 30.0  # how long a failure is remembered
 _MOST_MISSING = 100  # with more, these are probably not IDs but bytes of another format
@@ -103,7 +104,8 @@ def registry_of(properties: Mapping[str, Property]) -> SchemaRegistry | None:
 
 
 def client_of(properties: Mapping[str, Property]) -> Client | None:
-    """The requests to the registry of client properties, as `registry_of`."""
+    """Return the client of the registry of client properties, or None without
+    schema.registry.url."""
     settings = registry_settings(properties)
     if settings is None:
         return None

@@ -10,9 +10,15 @@ import msgspec
 from msgspec import Struct
 
 from kafka_shell.admin.records.model import Numbered
-from kafka_shell.admin.schemas.budget import SchemaError, read_json, reason
+from kafka_shell.admin.schemas.budget import (
+    MissingSchema,
+    SchemaError,
+    UnavailableSchema,
+    read_json,
+    reason,
+)
 from kafka_shell.admin.schemas.client import Client, Imported, Schema
-from kafka_shell.admin.schemas.registry import AVRO, PROTOBUF, TYPES
+from kafka_shell.admin.schemas.registry import AVRO, NO_MESSAGE_TYPE, PROTOBUF, TYPES
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.base.plans import Change, Outcomes
 from kafka_shell.base.results import Failure, Results
@@ -57,9 +63,22 @@ class RegisterSchema(Struct, BaseStep, frozen=True):
         (change,) = self.changes
         try:
             self.encoder.id = self.client.register(self.subject, self.schema)
+        except UnavailableSchema as error:
+            try:
+                known = self.client.lookup(self.subject, self.schema)
+            except SchemaError:
+                why = f"the schema may have been registered: {error}"
+                return Results({}, {change: Failure("outcome-unknown", why)})
+            if known is None:
+                return _not_registered(change, error)
+            self.encoder.id = known.id
         except SchemaError as error:
-            return Results({}, {change: Failure("registry", f"not registered: {error}")})
+            return _not_registered(change, error)
         return Results({change: change}, {})
+
+
+def _not_registered(change: Change, error: SchemaError) -> Outcomes:
+    return Results({}, {change: Failure("registry", f"not registered: {error}")})
 
 
 def registered(client: Client, format: str, schema: int | str, message: str = "") -> Encoder:
@@ -71,7 +90,7 @@ def registered(client: Client, format: str, schema: int | str, message: str = ""
     else:
         newest = client.latest(schema)
         if newest is None:
-            raise SchemaError(f"subject {schema} is not in the registry")
+            raise MissingSchema(f"subject {schema} is not in the registry")
         found, number, about = newest, newest.id, f"subject {schema}"
     kind = TYPES.get(found.schema_type, found.schema_type)
     if kind != format:
@@ -99,6 +118,8 @@ def of_text(
 
 def writer(format: str, schema: str, imports: list[Imported], message: str = "") -> Write:
     """The function that encodes JSON with a schema. Raises SchemaError."""
+    if message and format != PROTOBUF:
+        raise SchemaError(NO_MESSAGE_TYPE)
     try:
         if format == AVRO:
             from kafka_shell.admin.schemas.avro_writer import avro_writer

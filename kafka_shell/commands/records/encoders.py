@@ -6,17 +6,17 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from kafka_shell.admin.schemas.budget import SchemaError
+from kafka_shell.admin.schemas.budget import MissingSchema, NotJson, SchemaError
 from kafka_shell.admin.schemas.client import Client
-from kafka_shell.admin.schemas.files import read_text
+from kafka_shell.admin.schemas.files import LARGEST, SUFFIXES
 from kafka_shell.admin.schemas.registry import client_of
 from kafka_shell.admin.schemas.write import Encoder, RegisterSchema, of_text, registered
 from kafka_shell.base.errors import ShellError, UsageError
-from kafka_shell.base.units import to_path
+from kafka_shell.base.files import read_text
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 
-_FILES = (".avsc", ".proto", ".json")
+_FILES = (*SUFFIXES, ".json")
 
 
 class Encoders(Struct, frozen=True):
@@ -41,7 +41,7 @@ def _encoded(encoder: Encoder | None, part: str, raw: bytes | None) -> bytes | N
     try:
         return encoder.write(raw)
     except SchemaError as error:
-        hint = "A string is JSON in quotes: '\"text\"'." if "valid JSON" in str(error) else ""
+        hint = "A string is JSON in quotes: '\"text\"'." if isinstance(error, NotJson) else ""
         raise ShellError(
             f"the {part} does not match its schema: {error}", hint=hint, code="schema"
         ) from None
@@ -75,15 +75,16 @@ def _encoder(
     about = ""
     try:
         if named is not None and Path(named).suffix in _FILES:
-            about = f"{named}: "
-            return of_text(client, format, read_text(to_path(named)), subject, message or "")
+            about, text = f"{named}: ", read_text(named, largest=LARGEST)
+            return of_text(client, format, text, subject, message or "")
         if named is not None and named.isascii() and named.isdigit():
             return registered(client, format, int(named), message or ""), None
         return registered(client, format, named or subject, message or ""), None
     except SchemaError as error:
-        missing = "is not in the registry" in str(error)
         raise ShellError(
             f"{about}{error} (nothing was written)",
-            hint=f"Use --{option} FILE to register a schema." if missing else "",
+            hint=f"Use --{option} FILE to register a schema."
+            if isinstance(error, MissingSchema)
+            else "",
             code="schema",
         ) from None

@@ -245,6 +245,8 @@ def _bytes(name: str, field: Raw | None, exact: str | None, encode: Encode | Non
         return _from_base64(f"{name}_base64", exact)
     raw = bytes(field or b"null")
     if raw == b"null":
+        if exact is not None:
+            raise _bad(f"{name} is null, and {name}_base64 is not")
         return None
     if encode is not None:
         return encode(raw)

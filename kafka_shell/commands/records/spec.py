@@ -287,9 +287,9 @@ COMMANDS: tuple[Command, ...] = (
             Option("--value-format", kinds.CHOICE,
                    "Encode values, which are JSON, with a schema of the schema registry.",
                    choices=SCHEMA_FORMATS, metavar="FORMAT"),
-            Option("--schema", kinds.TEXT, "Their schema: a subject (default: TOPIC-value), an ID,"
-                   " or a file (.avsc, .proto, .json), which is registered after confirmation if"
-                   " it is new.",
+            Option("--schema", kinds.TEXT, "The schema of the values: a subject (default:"
+                   " TOPIC-value), an ID, or a file (.avsc, .proto, .json), which is registered"
+                   " after confirmation if it is new.",
                    requires=("--value-format",), metavar="SCHEMA"),
             Option("--message-type", kinds.TEXT, "The message of a Protobuf schema (default: the"
                    " first).", requires=("--value-format",), metavar="NAME"),

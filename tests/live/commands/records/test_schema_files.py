@@ -92,7 +92,7 @@ def test_protobuf_message_and_imports(kafka: Program, cluster: Cluster, proto: P
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--schema", "none.avsc"), "none.avsc: the file cannot be read: No such file"),
+        (("--schema", "none.avsc"), "none.avsc: cannot be read: No such file"),
         (("--schema", "{proto}", "--message-type", "Nobody"), "it has no message Nobody"),
         (("--schema", "{proto}/../line.txt"), "a file of .avsc or .proto is required"),
         (("--schema", "{proto}", "--value-format", "avro"), "--value-format"),

@@ -42,6 +42,8 @@ def of(kind: str, logical: str, **more: object) -> dict[str, object]:
 
 FIXED = {"type": "fixed", "name": "F", "size": 3}
 TENTHS = of("bytes", "decimal", precision=4, scale=1)
+LONG = of("bytes", "decimal", precision=38, scale=4)
+LONG_NUMBER = "123456789012345678901234567890.1234"
 MOMENT = datetime(2026, 1, 31, 10, 0, 0, 123000, tzinfo=UTC)
 
 
@@ -75,6 +77,9 @@ MOMENT = datetime(2026, 1, 31, 10, 0, 0, 123000, tzinfo=UTC)
         (of("bytes", "decimal", precision=6, scale=2), '"-12.30"', Decimal("-12.30")),
         (of("bytes", "decimal", precision=6, scale=2), "128", Decimal("128.00")),
         (FIXED | of("fixed", "decimal", precision=6, scale=1), "0.5", Decimal("0.5")),
+        (LONG, f'"{LONG_NUMBER}"', Decimal(LONG_NUMBER)),
+        (LONG, LONG_NUMBER, Decimal(LONG_NUMBER)),
+        ("double", "12345678901234567.8912", 12345678901234567.8912),
     ],
 )  # fmt: skip
 def test_value_is_written_as_meant(schema: Any, text: str, meant: object) -> None:
@@ -118,6 +123,10 @@ def test_type_of_a_reference() -> None:
         (of("int", "date"), '"s3cret"', "it is not a date (ISO 8601)"),
         (of("long", "timestamp-millis"), '"2026-01-31T10:00"',
          "it is not a timestamp-millis (ISO 8601)"),
+        (of("int", "time-millis"), '"12:00:00Z"', "it is not a time-millis (ISO 8601)"),
+        (TENTHS, "1e999999999", "it is not a decimal of this size"),
+        (TENTHS, "true", "it must be a decimal, got a boolean"),
+        ("double", "1e400", "it is out of the range of a double"),
         (TENTHS, '"0.25"', "it has more than 1 decimal places"),
         (TENTHS, '"s3cret"', "it is not a decimal of this size"),
         ("float", "1e300", "it is out of the range of a float"),

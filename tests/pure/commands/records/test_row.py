@@ -225,3 +225,11 @@ def test_any_text_is_a_row_or_an_error(text: str) -> None:
         parse_row(text)
     except ShellError as error:
         assert error.code == "bad-row"
+
+
+@pytest.mark.parametrize("name", ["key", "value"])
+def test_null_with_other_bytes_is_no_tombstone_of_a_schema(name: str) -> None:
+    fields = {"key": "k", "value": "v", name: None, f"{name}_base64": "AAEC"}
+    with pytest.raises(ShellError, match=f"{name} is null, and {name}_base64 is not"):
+        parse_row(json.dumps(fields), bytes, bytes)
+    assert getattr(parse_row(json.dumps(fields)), name) == b"\0\1\2"
