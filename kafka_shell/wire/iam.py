@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -19,6 +18,8 @@ _TIMEOUT_S = 10.0  # of STS
 _LOCK = threading.Lock()  # a session of botocore is not for several threads
 
 Options = tuple[tuple[str, str], ...]
+_RENEWING: dict[tuple[Options, str], tuple[Any, str]] = {}
+"""Credentials that renew themselves before they expire, such as those of an assumed role."""
 
 
 class Iam:
@@ -52,6 +53,7 @@ def signed_request(host: str, options: Options) -> bytes:
     try:
         from botocore.auth import SigV4QueryAuth
         from botocore.awsrequest import AWSRequest
+        from botocore.credentials import RefreshableCredentials
         from botocore.exceptions import BotoCoreError, ClientError
     except ImportError:
         raise unreachable(
@@ -62,7 +64,10 @@ def signed_request(host: str, options: Options) -> bytes:
     match = _REGION.search(host)
     try:
         with _LOCK:
-            credentials, default_region = _credentials(options, match[1] if match else "")
+            key = options, match[1] if match else ""
+            credentials, default_region = found = _RENEWING.get(key) or _credentials(*key)
+            if isinstance(credentials, RefreshableCredentials):
+                _RENEWING[key] = found
             frozen = credentials.get_frozen_credentials() if credentials else None
     except (BotoCoreError, ClientError) as error:
         raise _failed(f"no AWS credentials: {quoted(str(error))}", options) from None
@@ -71,7 +76,7 @@ def signed_request(host: str, options: Options) -> bytes:
         raise _failed("no AWS credentials were found", options)
     if not region:
         raise unreachable(
-            f"{host} does not name an AWS region", "Set AWS_REGION, or region in ~/.aws/config.",
+            f"cannot tell the AWS region of {host}", "Set AWS_REGION, or region in ~/.aws/config.",
             "sasl-token",
         )  # fmt: skip
     request = AWSRequest("GET", f"https://{host}/", params={"Action": "kafka-cluster:Connect"})
@@ -83,9 +88,8 @@ def signed_request(host: str, options: Options) -> bytes:
     ).encode()
 
 
-@cache  # a role is assumed once, and again before its credentials expire
 def _credentials(options: Options, region: str) -> tuple[Any, str]:
-    """The credentials, which renew themselves (None if there are none), and the default region."""
+    """The credentials (None if there are none), and the default region."""
     from botocore.config import Config
     from botocore.credentials import AssumeRoleCredentialFetcher, DeferredRefreshableCredentials
     from botocore.session import Session

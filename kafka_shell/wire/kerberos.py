@@ -37,8 +37,8 @@ class Kerberos:
         except gssapi.exceptions.GSSError as error:
             raise unreachable(
                 f"no Kerberos ticket for {service}: {_why(error)}",
-                "Check that the brokers' host names and sasl.kerberos.service.name are those of"
-                " their principals.",
+                "Check that the brokers' principals contain these host names and"
+                " sasl.kerberos.service.name.",
                 "sasl-ticket",
             ) from None
         self._last = self._done = False
@@ -90,14 +90,16 @@ def _credentials(options: Mapping[str, str]) -> Any:
     raise _no_credentials(principal, reason)
 
 
-def _stores(options: Mapping[str, str]) -> Iterator[dict[str, str]]:
+def _stores(options: Mapping[str, str]) -> Iterator[dict[str, str] | None]:
+    """The stores of credentials; None is the default ticket cache."""
+
     def on(option: str) -> bool:
         return options.get(option, "").lower() == "true"
 
     keytab = options.get("keyTab") or ("/etc/krb5.keytab" if on("useKeyTab") else "")
     if on("useTicketCache") or not keytab:
         cache = options.get("ticketCache", "")
-        yield {"ccache": cache} if cache else {}
+        yield {"ccache": cache} if cache else None
     if keytab:
         # In memory, so that the user's ticket cache stays as it is.
         cache = f"MEMORY:kafka-sh:{keytab}:{options.get('principal', '')}"

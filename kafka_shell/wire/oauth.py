@@ -36,7 +36,7 @@ def bearer_token(sasl: Sasl, config: ConnectionConfig, timeout: float | None = N
     if oauth.token is not None:
         return oauth.token
     if oauth.token_file:
-        return _from_file(oauth.token_file)
+        return _from_file(oauth.token_file, "token file")
     if oauth.token_endpoint:
         return _from_endpoint(oauth, config, timeout or config.connect_timeout)
     if oauth.unsecured_claims:
@@ -48,14 +48,14 @@ def bearer_token(sasl: Sasl, config: ConnectionConfig, timeout: float | None = N
     )
 
 
-def _from_file(path: str) -> Secret:
+def _from_file(path: str, noun: str) -> Secret:
     try:
         text = to_path(path).read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "not UTF-8"
-        raise _failed(f"the token file {path} cannot be read: {why}", "") from None
+        raise _failed(f"the {noun} {path} cannot be read: {why}", "") from None
     if not text:
-        raise _failed(f"the token file {path} is empty", "")
+        raise _failed(f"the {noun} {path} is empty", "")
     return Secret(text)
 
 
@@ -112,7 +112,7 @@ def _assertion(assertion: Assertion) -> str:
     """The JWT of a file, or a new one signed with a private key. As in Java, the claims of
     properties replace those of the template, and the times replace both. Raises ShellError."""
     if assertion.file:
-        return _from_file(assertion.file).reveal()
+        return _from_file(assertion.file, "assertion").reveal()
     now = int(time.time())
     times = {
         "iat": now, "exp": now + assertion.lifetime, "nbf": now - assertion.valid_before,
@@ -127,7 +127,7 @@ def _assertion(assertion: Assertion) -> str:
 
 
 def _template(path: str) -> dict[str, dict[str, object]]:
-    text = _from_file(path).reveal()
+    text = _from_file(path, "template").reveal()
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

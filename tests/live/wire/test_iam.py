@@ -38,7 +38,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    iam._credentials.cache_clear()
+    iam._RENEWING.clear()
 
 
 def signed(options: str = "", host: str = HOST) -> dict[str, str]:
@@ -150,6 +150,21 @@ def test_profile_that_does_not_exist() -> None:
     error = fails('awsProfileName="nobody"')
     assert "nobody" in error.message
     assert error.hint == "Check that aws sts get-caller-identity --profile nobody works."
+
+
+def test_credentials_that_do_not_renew_are_read_for_each_login(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "later"))
+    fails()
+    (tmp_path / "later").write_text(
+        "[default]\naws_access_key_id = AKIALATER\naws_secret_access_key = s4\n"
+    )
+    found = signed()
+    assert found == expected(found, "AKIALATER", "s4")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    found = signed()
+    assert found == expected(found, "AKIADEFAULT", "s1")
 
 
 def test_no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
