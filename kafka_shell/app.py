@@ -151,10 +151,15 @@ def _run(command: Sequence[str], program: dict[str, Any], context: Context) -> S
 
 
 def _prompt(context: Context) -> Status:
-    from kafka_shell.sandbox.state import about
     from kafka_shell.shell.session import run
+    from kafka_shell.wire.endpoint import is_loopback
 
-    return Status(run(context, about(context.environ, context.settings.connection.bootstrap)))
+    told, bootstrap = "", context.settings.connection.bootstrap
+    if any(is_loopback(address.host) for address in bootstrap):
+        from kafka_shell.sandbox.state import about
+
+        told = about(context.environ, bootstrap)
+    return Status(run(context, told))
 
 
 def _check_home(environ: Mapping[str, str]) -> None:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TextIO
 
+from kafka_shell.base.command_results import FORMATS
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.commands import render_module
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
+from kafka_shell.output.data import ENCODERS
 from kafka_shell.output.styled_stream import PipeClosed, StyledStream, columns_of
 from kafka_shell.output.tables import Renderers
 from kafka_shell.output.theme import Theme, load_or_default
@@ -79,11 +81,12 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
     )
     # Writing to a file or pipe does not disturb a progress bar.
     clear = getattr(context.report, "clear", None)
+    output = values.get("output")  # spark query also has names of directories
     color, color_err = (not plain and stream.isatty() for stream in (out, context.err))
     writer = Writer(
         out,
         context.err,
-        _format(values.get("output")) or context.settings.output,
+        output if output in {*FORMATS, *ENCODERS} else context.settings.output,
         _theme(context) if color or color_err else None,
         color,
         columns_of(out),
@@ -99,11 +102,6 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
     writer.err.place = context.script.tell_place
     writer.err.may_close = True  # nobody reads the messages: the exit status still tells
     return writer
-
-
-def _format(output: str | None) -> str:
-    """The format of an output; empty for a directory that the command writes to."""
-    return "" if output is None or "." in output else output
 
 
 def _theme(context: Context) -> Theme:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -52,9 +53,8 @@ def run_script(
             failed += bool(status)
             if stops(status, context) or (status and not keep_going):
                 how = "interrupted" if status is Status.INTERRUPTED else "failed"
-                if not context.script.left and (left := _lines_left(lines, stream)):
-                    told = lines_run(ran - 1, number, how, left)
-                    context.err.write(f"{name}: {told}\n")
+                if not context.script.left and (left := _lines_left(lines, stream))[-1]:
+                    context.err.write(f"{name}: {lines_run(ran - 1, number, how, *left)}\n")
                 break
     except ShellError as error:  # a line cannot be decoded
         error.message += " (this line and the following ones were not run)"
@@ -68,29 +68,34 @@ def _has_command(text: str) -> bool:
     return bool(text.strip() and not text.lstrip().startswith("#"))
 
 
-def _lines_left(lines: Iterator[tuple[int, str]], stream: BinaryIO) -> list[int]:
-    """The numbers of the following lines; of a pipe, as far as they were written already."""
+def _lines_left(lines: Iterator[tuple[int, str]], stream: BinaryIO) -> tuple[int, int, int]:
+    """The numbers of the first and the last line that follow, and how many there are (0: none).
+    Of a pipe, whose writer may never end, only the first line that was written already."""
     pipe = None if stream.seekable() else stream.fileno()
+    first = last = count = 0
+    following = (number for number, text in lines if _has_command(text))
     if pipe is not None:
         os.set_blocking(pipe, False)
-    left = list[int]()
     try:
-        left.extend(number for number, text in lines if _has_command(text))
+        for last in islice(following, None if pipe is None else 1):
+            first, count = first or last, count + 1
     except ShellError:  # a line cannot be decoded
         pass
     finally:
         if pipe is not None:
             os.set_blocking(pipe, True)
-    return left
+    return first, last if pipe is None else 0, count
 
 
-def lines_run(done: int, last: int, how: str, left: Sequence[int]) -> str:
-    """`6 of 9 lines run; line 7 failed; lines 8 and 9 not run`."""
-    which = f"line {left[0]}"
-    if len(left) > 1:
-        which = f"lines {left[0]} {'and' if len(left) == 2 else 'to'} {left[-1]}"
-    total = counted(done + 1 + len(left), "line")
-    return f"{done:,} of {total} run; line {last} {how}; {which} not run"
+def lines_run(done: int, failed: int, how: str, first: int, last: int, count: int) -> str:
+    """`6 of 9 lines run; line 7 failed; lines 8 and 9 not run`. Without a `last` line, the number
+    of lines is unknown."""
+    ran, which = f"{done:,} of {counted(done + 1 + count, 'line')}", f"line {first}"
+    if not last:
+        ran, which = counted(done, "line"), f"{which} and the following lines"
+    elif count > 1:
+        which = f"lines {first} {'and' if count == 2 else 'to'} {last}"
+    return f"{ran} run; line {failed} {how}; {which} not run"
 
 
 def _check(stream: BinaryIO, context: Context, name: str) -> Status:

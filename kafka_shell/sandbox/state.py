@@ -13,7 +13,7 @@ from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.files import write_private, xdg_folder
 from kafka_shell.base.structs import asdict, replace
 from kafka_shell.sandbox.jars import locked_versions
-from kafka_shell.wire.endpoint import Address
+from kafka_shell.wire.endpoint import Address, is_loopback
 
 # The options of a sandbox.
 
@@ -216,14 +216,16 @@ def load(folder: Path) -> Sandbox | None:
 def about(environ: Mapping[str, str], bootstrap: Iterable[Address]) -> str:
     """Return `sandbox, Kafka 4.3.1` if the sandbox runs at one of these addresses, else an empty
     string. A stopped one does not count: another cluster may use its ports."""
-    local = {at.port for at in bootstrap if at.host in ("127.0.0.1", "localhost")}
+    local = {at.port for at in bootstrap if is_loopback(at.host)}
     try:
         found = load(folder_of(environ).resolve())
-        for broker in found.brokers if found else ():
+        if found is None:
+            return ""
+        for broker in found.brokers:
             if local & {*broker.ports.values()}:
                 from kafka_shell.sandbox.process import is_running  # requires psutil
 
-                if found and is_running(broker.pid, broker.java_arguments):
+                if is_running(broker.pid, broker.java_arguments):
                     return f"sandbox, Kafka {found.kafka_version}"
     except (ShellError, OSError):
         pass

@@ -141,7 +141,10 @@ def permissions(required: Iterable[str]) -> str:
     by_kind: dict[str, list[str]] = {}
     for each in sorted(required):
         operation, _, resource = each.partition(" on ")
-        by_kind.setdefault(resource.partition(" ")[0], []).append(resource)
+        kind = resource.rpartition(" ")[0]  # such as transactional ID
+        by_kind.setdefault(kind or resource, []).append(resource)
+    if "all topics" in by_kind.get("all", ()):
+        by_kind.pop("topic", None)
     told = (
         names[0] if len(names) == 1 else counted(len(names), kind)
         for kind, names in by_kind.items()
@@ -335,7 +338,7 @@ def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Foun
     tolerated = (len(described.voters) - 1) // 2
     far = [id for id, failure in failed.items() if failure.name in _NOT_REACHED and id in fetching]
     if len(silent) > tolerated:
-        yield _no_majority(list(silent), len(described.voters), given.down)
+        yield _no_majority(list(silent), given.down)
     elif silent:
         no_more = len(silent) == tolerated
         without = "; if one more fails, the metadata quorum loses its majority" if no_more else ""
@@ -366,11 +369,9 @@ def _no_leader(failure: str) -> Finding:
     return Finding(Severity.CRITICAL, QUORUM, summary, 1, (failure,))
 
 
-def _no_majority(silent: Sequence[object], voters: int, down: Collection[object]) -> Finding:
+def _no_majority(silent: Sequence[object], down: Collection[object]) -> Finding:
     """The finding for a quorum of which these voters (IDs, or addresses) do not respond."""
     which = f"{_named(silent, 'controller')} not responding"
-    if len(silent) > EXAMPLES:
-        which = f"{len(silent)} of {voters} controllers are not responding"
     summary = f"the metadata quorum has no majority ({which}), so {_OUTDATED}"
     cause = BROKERS if {*silent} <= {*down} else ""
     finding = finding_about(Severity.CRITICAL, QUORUM, summary, silent, cause)
@@ -389,7 +390,7 @@ def _lost(cluster: Cluster, given: CheckInput, failure: Failure) -> Finding:
     if not silent or len(silent) <= (len(at) - 1) // 2:
         return _no_leader(in_one_line(failure))
     ids = quorum.controller_ids(cluster, probed.values)
-    return _no_majority([ids.get(each, each) for each in silent], len(at), given.down)
+    return _no_majority([ids.get(each, each) for each in silent], given.down)
 
 
 def _moves(cluster: Cluster, given: CheckInput) -> Found:

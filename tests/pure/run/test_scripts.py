@@ -18,13 +18,14 @@ from tests.support.program import Program
 @pytest.mark.parametrize(
     ("done", "last", "left", "told"),
     [
-        (6, 7, [8, 9], "6 of 9 lines run; line 7 failed; lines 8 and 9 not run"),
-        (0, 3, [5], "0 of 2 lines run; line 3 failed; line 5 not run"),
-        (6, 12, [15, 16, 20], "6 of 10 lines run; line 12 failed; lines 15 to 20 not run"),
+        (6, 7, (8, 9, 2), "6 of 9 lines run; line 7 failed; lines 8 and 9 not run"),
+        (0, 3, (5, 5, 1), "0 of 2 lines run; line 3 failed; line 5 not run"),
+        (6, 12, (15, 20, 3), "6 of 10 lines run; line 12 failed; lines 15 to 20 not run"),
+        (1, 2, (4, 0, 1), "1 line run; line 2 failed; line 4 and the following lines not run"),
     ],
 )
-def test_lines_run_are_counted(done: int, last: int, left: list[int], told: str) -> None:
-    assert lines_run(done, last, "failed", left) == told
+def test_lines_run_are_counted(done: int, last: int, left: tuple[int, int, int], told: str) -> None:
+    assert lines_run(done, last, "failed", *left) == told
 
 
 @pytest.mark.parametrize(
@@ -54,5 +55,5 @@ def test_a_pipe_that_stays_open_is_not_waited_for(tmp_path: Path) -> None:
         assert os.get_blocking(reader)
     os.close(writer)
     assert status is Status.WRONG
-    told = "stdin: 0 of 3 lines run; line 1 failed; lines 2 and 3 not run"
+    told = "stdin: 0 lines run; line 1 failed; line 2 and the following lines not run"
     assert err.getvalue().splitlines()[-1] == told

@@ -16,7 +16,7 @@ QUORUM = Finding(CRITICAL, "quorum", "the metadata quorum is unavailable", 1)
 TWO = Finding(
     CRITICAL, "brokers", "brokers 2, 3 are down", 2, ("2", "3"), short="lead 8 partitions"
 )
-LOST = _no_majority([2, 3], 3, frozenset({2, 3}))
+LOST = _no_majority([2, 3], frozenset({2, 3}))
 CONTROLLER = Finding(
     CRITICAL, "controllers", "controller 2 is not responding", 1, ("2",), cause="brokers",
     short="the quorum tolerates no further failure",

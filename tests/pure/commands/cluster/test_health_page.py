@@ -57,10 +57,10 @@ OUTAGES = {
     ],
     "brokers 2, 3 are not responding, so the metadata quorum has no majority: ": [
         *dead("brokers 2, 3 are not responding", 2, "lead 8 partitions"),
-        health._no_majority([2, 3], 3, {2, 3}), *WAITED,
+        health._no_majority([2, 3], {2, 3}), *WAITED,
     ],
     "the metadata quorum has no majority (controllers 7, 8 are not responding), so leaders": [
-        health._no_majority([7, 8], 3, set()), *WAITED,
+        health._no_majority([7, 8], set()), *WAITED,
     ],
     "the metadata quorum, partition reassignments: requires DESCRIBE on the cluster": FEW_RIGHTS,
 }  # fmt: skip
