@@ -19,7 +19,7 @@ from tests.support.group_data import commit
 from tests.support.in_process_shell import Shell
 
 FIELDS = ["control", "title", "severity", "status", "cluster", "resource", "reason", "remedy",
-          "undo", "dynamic", "risk"]  # fmt: skip
+          "undo", "dynamic", "risk", "owner"]  # fmt: skip
 
 CONTROL = """\
 -- id: {id}
