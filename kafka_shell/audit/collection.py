@@ -265,17 +265,23 @@ def of_snapshot(
     return engine.run(task, read)
 
 
+def is_local(engine: Engine, store: str) -> bool:
+    """Return whether a store is a folder of this machine, where Spark runs, too."""
+    return snapshot.is_local(store) and engine.runs_locally
+
+
 def store(engine: Engine, found: Collection, text: str) -> AuditSnapshot:
     """Write a collection to a snapshot folder."""
     folder, _ = snapshot.address(text)
+    local = is_local(engine, folder)
     written: list[None] = []
 
     def write() -> dict[str, int]:
         def done() -> None:
             written.append(None)
 
-        id, session = found.snapshot_id, engine.session
-        return snapshot.write(session, found.frames, folder, id, done, large=bool(found.cached))
+        id, session, large = found.snapshot_id, engine.session, bool(found.cached)
+        return snapshot.write(session, found.frames, folder, id, done, large=large, local=local)
 
     rows = engine.run("writing the snapshot", write, lambda: (len(written), len(found.frames)))
     failures = found.failures(found.frames).items()

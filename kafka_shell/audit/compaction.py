@@ -7,6 +7,7 @@ because others may still read it.
 from __future__ import annotations
 
 import calendar
+import re
 import shutil
 import time
 from collections.abc import Mapping
@@ -19,6 +20,8 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import locked
 from kafka_shell.base.structs import replace
 
+# The name of a part: the ID of a snapshot or, of merged ones, of the newest with a number.
+_PART = re.compile(r"(\d{8}T\d{6})\.\d{3}Z-[0-9a-f]{4}(\+\d+)?")
 _LOOSE = 8  # parts of a table that are not merged yet
 _LARGE = 2_000_000  # rows: a part with so many is not written again
 
@@ -28,14 +31,17 @@ _Snapshots = dict[str, dict[str, Stored]]
 def taken_at(snapshot_id: str) -> float | None:
     """Return when a snapshot was begun, as seconds since the epoch; None for an ID of another
     form."""
+    named = _PART.fullmatch(snapshot_id)
+    if named is None:
+        return None
     try:
-        return calendar.timegm(time.strptime(snapshot_id[:15], "%Y%m%dT%H%M%S"))
+        return calendar.timegm(time.strptime(named[1], "%Y%m%dT%H%M%S"))
     except ValueError:
         return None
 
 
 def expired(ids: list[str], keep_s: float, now: float) -> list[str]:
-    """Return the snapshots that are older; never the newest."""
+    """Return the snapshots older than `keep_s` seconds; never the newest."""
     times = {id: at for id in sorted(ids) if (at := taken_at(id)) is not None}
     return [id for id in [*times][:-1] if times[id] < now - keep_s]
 
@@ -118,8 +124,7 @@ def _write(session: Any, folder: str, known: _Snapshots) -> None:
 
 
 def _delete_unused(folder: str, known: _Snapshots) -> None:
-    """Delete the parts of tables that no snapshot refers to. What has another name than a part is
-    not ours."""
+    """Delete the parts of tables that no snapshot refers to. Keeps files with other names."""
     entries = [each for tables in known.values() for each in tables.items()]
     used = {(name, each.part) for name, each in entries if each.rows}
     for name in {name for name, _ in entries}:
@@ -129,5 +134,6 @@ def _delete_unused(folder: str, known: _Snapshots) -> None:
 
 
 def _parts(folder: str, table: str) -> list[Path]:
-    """The parts of a table, by their names: a snapshot, or several that were merged."""
-    return [path for path in Path(folder, table).glob("*") if taken_at(path.name) is not None]
+    """The directories of the parts of a table, which their names tell."""
+    paths = Path(folder, table).glob("*")
+    return [path for path in paths if taken_at(path.name) is not None and path.is_dir()]

@@ -57,7 +57,7 @@ _DECIDED = {
     "broker_configs": "source <> 'default'",
 }
 MOST_ROWS = 10_000  # that differ, in the memory of this program
-TOO_MANY = f"only the first {MOST_ROWS:,} are shown"
+TOO_MANY = f"only the first {MOST_ROWS:,} differences are shown"
 _WORDS = ("acl", "entity")  # parts of commands, derived from the key
 
 

@@ -48,6 +48,7 @@ CONFIG = {
     # Snapshots are readable by their owner only, like all files of kafka.sh.
     "spark.hadoop.fs.permissions.umask-mode": "077",
     "spark.executorEnv.PYTHONSAFEPATH": "1",
+    "spark.cleaner.referenceTracking.cleanCheckpoints": "true",
 }
 _NAME, _MEMORY, _JAVA = "spark.app.name", "spark.driver.memory", "spark.driver.extraJavaOptions"
 _CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"

@@ -1,8 +1,9 @@
 """Collect all tables in one Spark job, and read and write snapshots.
 
 The table `snapshots` is written last, with a row for each table of a snapshot: how many rows it
-has, and where they are. A snapshot that is not in it is incomplete, and is not read. A table whose
-rows are the same as in an earlier snapshot is not written again.
+has, and where they are. A snapshot that is not in it is incomplete, and is not read. In a folder of
+this machine, a table whose rows are the same as in an earlier snapshot is not written again:
+elsewhere, rules that expire old objects or rows would delete it.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def is_catalog(store: str) -> bool:
 
 
 def is_local(store: str) -> bool:
-    """Whether it is a folder of this machine."""
+    """Whether it is the path of a folder; with a remote Spark, that of another machine."""
     return not is_catalog(store) and "://" not in store
 
 
@@ -110,16 +111,17 @@ def stored(
     snapshot_id: str = "",
 ) -> Any:
     """Return a table of the `written` snapshots of a store with these columns, or its rows of one.
-    Columns that an older version did not write are null. None if no snapshot has the table."""
+    Columns that an older version did not write are null. None if no snapshot has the table. Raises
+    ShellError if a part of it is missing."""
     ids = [snapshot_id] if snapshot_id else [*written]
     entries = {id: written[id][table] for id in ids if table in written[id]}
     if not entries:
         return None
     empty = session.createDataFrame([], ddl)
     kept = {id: each for id, each in entries.items() if each.rows}
-    found = _rows_of(session, store, table, empty.schema, kept) if kept else None
-    if found is None:
+    if not kept:
         return empty
+    found = _rows_of(session, store, table, empty.schema, kept)
     if all(id == each.source for id, each in kept.items()):
         found = found.where(found["snapshot_id"].isin([*kept]))
     else:
@@ -130,7 +132,7 @@ def stored(
 def _rows_of(
     session: Any, store: str, table: str, schema: Any, entries: Mapping[str, Stored]
 ) -> Any:
-    """The rows of the parts of a table, or None if they were deleted."""
+    """The rows of the parts of a table."""
     try:
         if not is_catalog(store):
             parts = sorted({f"{store}/{table}/{each.part}" for each in entries.values()})
@@ -148,9 +150,14 @@ def _rows_of(
             )
         )
     except Exception as error:
-        if _is_missing(error):
-            return None
-        raise
+        if not _is_missing(error):
+            raise
+        missing = f"table {table}" if is_catalog(store) else f"a part of table {table}"
+        raise ShellError(
+            f"{missing} is missing in {store}: {sentence(error)}",
+            hint="Restore it from a backup, or read another snapshot with DIR@ID.",
+            code="damaged-snapshot",
+        ) from None
 
 
 def _of_sources(session: Any, rows: Any, entries: Mapping[str, Stored]) -> Any:
@@ -286,7 +293,8 @@ def frames(
     What was read is a checkpoint: Spark would read lost rows of a cache from Kafka again, so that
     tables would be of different times. With spark.checkpoint.dir it outlives the executors;
     otherwise, a query fails when the executor that keeps a part of it is lost. The driver decodes a
-    small collection itself, without a Python worker per table and slice.
+    small collection itself, without a Python worker per table and slice. Spark deletes a checkpoint
+    when no data frame refers to it.
     """
     from pyspark.sql import functions as f
 
@@ -295,7 +303,7 @@ def frames(
     size = whole.agg(f.sum(f.length("batch"))).collect()[0][0] or 0
     if size > LOCAL_BYTES:
         found = {name: table_of(whole, table).persist() for name, table in tables.items()}
-        return found, tuple(found.values())
+        return found, (whole, *found.values())
     rows = whole.select("table", "batch").collect()
 
     def batches(name: str) -> list[Any]:
@@ -359,10 +367,12 @@ def write(
     written: Callable[[], None] = lambda: None,
     *,
     large: bool = True,
+    local: bool = False,
 ) -> dict[str, int]:
     """Write the data frames of all tables as a snapshot, and return their numbers of rows.
-    `written` is called after each table. A table that is not `large` becomes one file.
-    Raises ShellError if a file cannot be written."""
+    `written` is called after each table. A table that is not `large` becomes one file. In a `local`
+    folder, a table that has not changed is not written. Raises ShellError if a file cannot be
+    written."""
 
     def one(name: str) -> None:
         frame = tables[name]
@@ -371,12 +381,11 @@ def write(
         written()
 
     try:
-        with locked(Path(store, LOCK), shared=True) if is_local(store) else nullcontext():
+        with locked(Path(store, LOCK), shared=True) if local else nullcontext():
             found = _fingerprints(tables)
+            earlier = _written(session, store) if local else {}
             known = {
-                (name, each.digest): each
-                for of in _written(session, store).values()
-                for name, each in of.items()
+                (name, each.digest): each for of in earlier.values() for name, each in of.items()
             }
             entries: dict[str, Stored] = {}
             for name, (count, digest, at) in found.items():
@@ -401,8 +410,8 @@ def write(
 
 
 def _exists(store: str, table: str, entry: Stored) -> bool:
-    """Whether the files of a table are there; assumed of what only Spark can check."""
-    return not is_local(store) or any(Path(store, table, entry.part).glob("*.parquet"))
+    """Whether the files of a table are in a local folder."""
+    return any(Path(store, table, entry.part).glob("*.parquet"))
 
 
 def manifest_rows(session: Any, written: Mapping[str, Mapping[str, Stored]]) -> Any:
@@ -451,10 +460,13 @@ def is_snapshot(text: str) -> bool:
 
 
 def _written(session: Any, store: str) -> dict[str, dict[str, Stored]]:
-    """The complete snapshots of a store, oldest first; none if there is no store."""
+    """The complete snapshots of a store, oldest first; none if there is no store, or only one of an
+    older version."""
     try:
         if is_catalog(store):
             rows = session.table(f"{_quoted(store)}.`{MANIFEST}`")
+            if "source" not in rows.columns:
+                return {}
         else:
             reader = session.read.schema(_MANIFEST_DDL).option("recursiveFileLookup", "true")
             rows = reader.parquet(f"{store}/{MANIFEST}")

@@ -32,7 +32,7 @@ from kafka_shell.audit.policy import select_controls
 from kafka_shell.audit.snapshot import is_snapshot
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.base.command_results import NoRows
-from kafka_shell.base.errors import UsageError
+from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.results import Failure, Rows, with_failures
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import to_path
@@ -92,18 +92,18 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
     """Save the state of clusters, and the findings of an audit, to a folder of Parquet files."""
     context.refuse_dry_run("spark snapshot")
     folder, _ = stores.address(invocation["dir"])
-    keep = invocation["keep"]
-    if keep and not stores.is_local(folder):
+    wait_for_import(context)
+
+    engine = engine_of(invocation, context)
+    keep, local = invocation["keep"], collection.is_local(engine, folder)
+    if keep and not local:
         raise UsageError(
-            "--keep requires a local directory",
+            "--keep requires a local directory, and Spark on this machine",
             hint="Delete old rows with SQL in a catalog, or with rules of the object store.",
             span=invocation.span("keep"),
         )
-    wait_for_import(context)
-
     known, declared = policy_of(invocation, context)
     targets = targets_of(invocation, context)
-    engine = engine_of(invocation, context)
     found = collection.collect(engine, targets, TABLES, TABLES, sampling_of(invocation))
     try:
         whole = found
@@ -118,10 +118,14 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
         stored = collection.store(engine, whole, invocation["dir"])
     finally:
         found.release()
-    if not stores.is_local(folder):
+    if not local:
         return stored
     keep_s = keep / 1000 if keep else None
-    gone = engine.run("compacting", lambda: compaction.tidy(engine.session, folder, keep_s))
+    try:
+        gone = engine.run("compacting", lambda: compaction.tidy(engine.session, folder, keep_s))
+    except (OSError, ShellError) as error:
+        context.note(f"the snapshot is complete, but older files could not be tidied up: {error}")
+        return stored
     return replace(stored, expired=tuple(gone))
 
 

@@ -218,10 +218,10 @@ COMMANDS: tuple[Command, ...] = (
         description=(
             "The findings of all controls are added as the table findings, for spark trend and"
             " spark audit --new-only. Each table is a directory of Parquet files that Spark and"
-            " DuckDB can read, and is stored once while it does not change. With catalog:SCHEMA, it"
-            " is a table of that schema of a Spark catalog, such as a Delta or Iceberg table. spark"
-            " audit, spark sql and spark diff accept the directory or schema (newest snapshot), or"
-            " DIR@ID."
+            " DuckDB can read; a local one is stored once while it does not change. With"
+            " catalog:SCHEMA, it is a table of that schema of a Spark catalog, such as a Delta or"
+            " Iceberg table. spark audit, spark sql and spark diff accept the directory or schema"
+            " (newest snapshot), or DIR@ID."
         ),
         examples=(Example("spark snapshot /tmp/kafka-state", "save the current state"),),
     ),

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 from pyarrow import compute, parquet
 
-from kafka_shell.audit import compaction
+from kafka_shell.audit import compaction, snapshot
 from kafka_shell.audit.collection import STATUS
 from kafka_shell.audit.engine import Engine
 from kafka_shell.context import Resources
@@ -57,6 +57,11 @@ def test_only_whole_snapshots_are_read(
     count = "spark sql 'select count(*) as n from clusters' --output json --snapshot"
     assert shell.ok(f"{count} {folder}").json == [{"n": 1}], "only tables that are needed are read"
 
+    # Lost: a table would seem to have no rows in all snapshots.
+    shutil.rmtree(folder / "disk_replicas" / first)
+    run = shell(f"spark trend topics --snapshot {folder}")
+    assert run.status == 1 and "a part of table disk_replicas is missing" in run.err, str(run)
+
 
 def test_a_table_that_an_older_version_did_not_write_was_not_read(
     shell: Shell, pair: tuple[Path, str, str], tmp_path: Path
@@ -86,6 +91,19 @@ def test_a_table_that_has_not_changed_is_stored_once(
     )
     assert (one["snapshot_id"], two["snapshot_id"]) == (first, second)
     assert one["n"] == two["n"] > 0 and one["at"] < two["at"], "the time is that of the snapshot"
+
+
+def test_an_object_store_has_each_snapshot_in_full(engine: Engine, tmp_path: Path) -> None:
+    """Its rules delete objects by their age."""
+    store, ddl = f"file://{tmp_path}/state", "cluster STRING, snapshot_id STRING"
+    rows = engine.session.createDataFrame([("a", "")], ddl)
+    for id in ("first", "second"):
+        snapshot.write(engine.session, {"clusters": rows}, store, id)
+    for table in ("clusters", "snapshots"):
+        shutil.rmtree(tmp_path / "state" / table / "first")
+    known = snapshot.written(engine.session, store)
+    found = snapshot.stored(engine.session, store, "clusters", ddl, known).collect()
+    assert [tuple(row) for row in found] == [("a", "second")]
 
 
 NAMES = ("clusters", "log_dirs", "partitions", STATUS)
@@ -164,6 +182,10 @@ def test_two_snapshots_at_once_into_one_folder(
             f" --snapshot {folder}@{id} --output json"
         )
         assert rows.json[0]["n"] == rows.json[0]["d"] > 0
+
+    (folder / "topics" / "20250101T000000.000Z-abcd").symlink_to(tmp_path)
+    run = shells[0].ok(f"spark snapshot {folder} --no-findings")
+    assert "older files could not be tidied up: " in run.err, "the snapshot is complete"
 
 
 @pytest.mark.usefixtures("few_tables")

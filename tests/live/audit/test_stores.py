@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.audit import snapshot as stores
+from kafka_shell.audit.engine import Engine
 from tests.support.in_process_shell import Shell
 
 
@@ -32,3 +33,13 @@ def test_a_catalog_in_memory_is_refused(shell: Shell) -> None:
     assert run.status == 1 and "would be lost" in run.err, str(run)
     run = shell("spark trend --snapshot catalog:audits")
     assert run.status == 1 and "no complete snapshot in catalog:audits" in run.err, str(run)
+
+
+def test_a_catalog_of_an_older_version_has_no_snapshots(shell: Shell, engine: Engine) -> None:
+    engine.session.sql("CREATE NAMESPACE older")
+    engine.session.sql("CREATE TABLE older.snapshots USING parquet AS SELECT 'a' AS snapshot_id")
+    try:
+        run = shell("spark trend --snapshot catalog:older")
+    finally:
+        engine.session.sql("DROP NAMESPACE older CASCADE")
+    assert run.status == 1 and "no complete snapshot in catalog:older" in run.err, str(run)
