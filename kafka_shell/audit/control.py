@@ -211,22 +211,28 @@ class Fix(Struct, frozen=True):
     before: str = "NULL"
     condition: str = "true"
 
-    def query(self, sql: str) -> str:
+    def query(self, sql: str, *, merged: bool = True) -> str:
         """The query of a control, with the changes of its remedy as JSON."""
         if not self.kind:
-            return _with_topic_config(sql, self.field, self.after)
-        condition = f"status = 'alarm' AND ({self.condition})"
-        if self.after:
-            condition += f" AND ({self.after}) IS NOT NULL"
+            return _with_topic_config(sql, self.field, self.after, merged=merged)
+        given = (self.name, self.field.removesuffix("[]"), self.after or "''")
+        condition = " AND ".join(
+            [
+                "status = 'alarm'",
+                f"({self.condition})",
+                *(f"({each}) IS NOT NULL" for each in given),
+            ]
+        )
         if self.field.endswith("[]"):
             change = _change(self.kind, self.name, "x.key", "x.value", self.after or "NULL")
-            changes = f"transform({self.field[:-2]}, x -> {change})"
+            fields = f"filter({self.field[:-2]}, x -> x.key IS NOT NULL)"
+            changes = f"transform({fields}, x -> {change})"
         else:
             change = _change(self.kind, self.name, self.field, self.before, self.after or "NULL")
             changes = f"array({change})"
         return f"""\
 SELECT cluster, resource, status, reason,
-  CASE WHEN {condition} THEN to_json({changes}) END AS remedy
+  CASE WHEN {condition} THEN to_json({changes}) END AS remedy, CAST(NULL AS STRING) AS undo
 FROM (
 {sql}
 )"""
@@ -238,9 +244,9 @@ def _change(kind: str, name: str, field: str, before: str, after: str) -> str:
     return f"named_struct('kind', '{kind}', {texts})"
 
 
-def _with_topic_config(sql: str, key: str, value: str) -> str:
+def _with_topic_config(sql: str, key: str, value: str, *, merged: bool) -> str:
     """The query of a control whose remedy sets a config of the topic. If all topics that inherit a
-    value are alarms, they are one result: the default is the cause."""
+    value are alarms, they are one result if `merged`: the default is the cause."""
     name = sql_text(key)
     changed = f"CASE WHEN status = 'alarm' THEN CAST({value} AS STRING) END"
     alone = "NOT by_default OR count(*) = 1"
@@ -253,13 +259,13 @@ SELECT cluster, IF({alone}, min(resource), concat('default of ', {name})) AS res
   min(status) AS status,
   IF({alone}, min(reason), concat(min(reason), '; inherited by ', {{number count(*)}},
     ' topics, such as ', min(resource))) AS reason,
-  IF({alone}, min(remedy), NULL) AS remedy
+  IF({alone}, min(remedy), NULL) AS remedy, CAST(NULL AS STRING) AS undo
 FROM (
   SELECT cluster, resource, status, reason, by_default, IF(by_default, before, resource) AS subject,
     CASE WHEN changed IS NOT NULL THEN to_json(array({change})) END AS remedy
   FROM (
     SELECT q.*, {changed} AS changed, k.overridden, k.inherited, k.value AS before,
-      NOT coalesce(k.overridden, true) AND every(q.status = 'alarm')
+      {merged} AND NOT coalesce(k.overridden, true) AND every(q.status = 'alarm')
         OVER (PARTITION BY q.cluster, k.overridden, k.value) AS by_default
     FROM (
 {sql}
@@ -273,7 +279,8 @@ class Control(Struct, frozen=True):
     """One control. `needs` are the tables it reads; `absence` are those of which missing rows can
     raise an alarm.
 
-    `dynamic` is whether the remedy works without a restart; None without a remedy.
+    `dynamic` is whether the remedy works without a restart; None without a remedy. If `merged`,
+    what brokers, or the topics with a default, have in common is one result.
     """
 
     id: str
@@ -290,6 +297,7 @@ class Control(Struct, frozen=True):
     dynamic: bool | None = None
     risk: str = ""
     fix: Fix | None = None
+    merged: bool = True
 
     @property
     def is_opinion(self) -> bool:
@@ -308,7 +316,7 @@ class Control(Struct, frozen=True):
 
     def query(self, thresholds: Mapping[str, str]) -> str:
         """Return the SQL with parameters filled in; `thresholds` override their defaults."""
-        sql = self.sql if self.fix is None else self.fix.query(self.sql)
+        sql = self.sql if self.fix is None else self.fix.query(self.sql, merged=self.merged)
         columns = ", ".join(
             name
             if re.search(rf"\b{name}\b", _COMMENT.sub("", sql))
@@ -316,7 +324,7 @@ class Control(Struct, frozen=True):
             for name in ("remedy", "undo")
         )
         sql = f"SELECT cluster, resource, status, reason, {columns} FROM (\n{sql}\n)"
-        if _OF_BROKER.search(sql):
+        if self.merged and _OF_BROKER.search(sql):
             sql = _MERGED.format(sql)
         for name, value in self.parameters.items():
             sql = sql.replace("{" + name + "}", thresholds.get(name, value))
@@ -437,6 +445,10 @@ def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
     )
 
 
+_KINDS = (
+    "acl", "broker", "broker-default", "client-config", "feature", "group-offsets", "logger",
+    "quota", "topic", "user",
+)  # fmt: skip
 _FIX = re.compile(
     r"(?P<left>[^=]+?)(\s*=\s*(?P<after>.+?)(\s+was\s+(?P<before>.+?))?(\s+if\s+(?P<condition>.+))?)?"
 )
@@ -452,6 +464,9 @@ def _fix(entry: _Entry | None, path: Path) -> Fix | None:
     if found is None or not 0 < len(words) < 4 or (found["after"] is None) != is_acl:
         raise _malformed(path, entry.line, f"fix must be CONFIG = VALUE, KIND NAME FIELD = VALUE or"
                                           f" acl NAME, got {entry.text!r}")  # fmt: skip
+    if words[1:] and words[0] not in _KINDS:
+        raise _malformed(path, entry.line, f"the kind of a fix must be one of {', '.join(_KINDS)},"
+                                          f" got {words[0]!r}")  # fmt: skip
     after = (found["after"] or "").strip()
     given = {name: found[name] for name in ("before", "condition") if found[name]}
     where = words if len(words) > 1 else ["", "", words[0]]

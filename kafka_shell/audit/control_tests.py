@@ -99,9 +99,9 @@ def run(
     label = str(test.get("name", f"test {number}"))
     try:
         found = [row.asDict() for row in select(session, query).collect()]
+        why = difference(found, test["expect"])
     except Exception as error:
         return ControlTest(control.id, label, "error", f"query failed: {sentence(error)}")
-    why = difference(found, test["expect"])
     return ControlTest(control.id, label, "failed" if why else "passed", why)
 
 

@@ -29,7 +29,6 @@ _TOGETHER = 12  # controls in one query of a few rows: a larger plan takes longe
 _STATUSES = ("ok", "info", "alarm", "skip", "error")  # that a control may return
 _EXISTS = f"coalesce(status, '') IN ({', '.join(map(sql_text, _STATUSES))})"
 REPORTED = "status NOT IN ('ok', 'suppressed')"
-_LEFT_OUT = " (remedy omitted: not a single printable command)"
 
 
 class Evaluation(Struct):
@@ -254,18 +253,20 @@ def _failed(control: Control, why: str) -> Evaluation:
 
 def finding(control: Control, status: str, row: Mapping[str, Any]) -> AuditFinding:
     """A result of a query: with the units of its values, and a remedy if it is one command."""
-    given = commands_of(row)
-    remedy, undo = map(single_command, given)
-    left_out = _LEFT_OUT if (remedy, undo) != given else ""
-    return _of(
-        control, row["cluster"], row["resource"], status,
-        f"{render(row['reason'] or '')}{left_out}",
-        remedy, undo,
-    )  # fmt: skip
+    reason = render(row["reason"] or "")
+    try:
+        given = commands_of(row)
+        remedy, undo = map(single_command, given)
+        why = "" if (remedy, undo) == given else "not a single printable command"
+    except ValueError as error:  # of a value that its query returns
+        remedy, undo, why = "", "", str(error)
+    reason += f" (remedy omitted: {why})" if why else ""
+    return _of(control, row["cluster"], row["resource"], status, reason, remedy, undo)
 
 
 def commands_of(row: Mapping[str, Any]) -> tuple[str, str]:
-    """The commands of a remedy and of its undo, as the query returns them or from its changes."""
+    """The commands of a remedy and of its undo, as the query returns them or from its changes.
+    Raises ValueError for a value that is not a number."""
     remedy, undo = row.get("remedy") or "", row.get("undo") or ""
     if not remedy.startswith("["):
         return render(remedy), render(undo)

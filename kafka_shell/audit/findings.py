@@ -12,7 +12,7 @@ from kafka_shell.audit.control import COLUMNS, Control
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.evaluate import REPORTED, finding, query_of, skipped
 from kafka_shell.audit.model import AuditFinding
-from kafka_shell.audit.owners import Owner, with_owner
+from kafka_shell.audit.owners import Owner, concerns, with_owner
 from kafka_shell.audit.policy import Policy
 from kafka_shell.audit.snapshot import address
 from kafka_shell.base.errors import ShellError, Status
@@ -46,8 +46,10 @@ def write(
     unread: Mapping[tuple[str, str], str],
     others: Iterable[AuditFinding] = (),
     owners: Sequence[Owner] = (),
+    team: str = "",
 ) -> None:
-    """Write the findings of these controls that are not suppressed to a new folder: as JSON lines
+    """Write the findings of these controls that are not suppressed, of all teams or of the one with
+    all that was not checked, to a new folder: as JSON lines
     if its name ends in .json or .jsonl, else as Parquet, with a folder for each control. `others`
     are findings that are not results of their queries; those of `unread` tables are added."""
     engine.prepare_executors()
@@ -76,7 +78,8 @@ def write(
             whole = reduce(lambda a, b: a.unionByName(b), map(results, group))
             done.append(len(group))
             append(
-                whole.mapInArrow(_rendered(group, owners), _DDL), last=sum(done) == len(controls)
+                whole.mapInArrow(_rendered(group, owners, team), _DDL),
+                last=sum(done) == len(controls),
             )
 
     engine.run("writing findings", write_all, lambda: (sum(done), len(controls)))
@@ -93,7 +96,7 @@ def _results(session: Any, control: str, query: str) -> Any:
 
 
 def _rendered(
-    controls: Sequence[Control], owners: Sequence[Owner]
+    controls: Sequence[Control], owners: Sequence[Owner], team: str
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """What executors do with the results: the values get their units, as in the report, and the
     findings their owners."""
@@ -106,9 +109,9 @@ def _rendered(
         schema = pyarrow.schema([(name, boolean if name == _BOOLEAN else text) for name in _FIELDS])
         for batch in batches:
             rows = batch.to_pylist()
-            found = (finding(known[row["control"]], row["status"], row) for row in rows)
-            yield pyarrow.RecordBatch.from_pylist(
-                [asdict(with_owner(each, owners)) for each in found], schema=schema
-            )
+            judged = (finding(known[row["control"]], row["status"], row) for row in rows)
+            found = (with_owner(each, owners) for each in judged)
+            kept = [asdict(each) for each in found if not team or concerns(each, team)]
+            yield pyarrow.RecordBatch.from_pylist(kept, schema=schema)
 
     return render

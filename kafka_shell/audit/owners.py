@@ -12,11 +12,13 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec import Struct
 
 from kafka_shell.audit.model import AuditFinding, AuditReport, FindingHistory
 from kafka_shell.audit.policy import check_entries, regex_of, wrong
+from kafka_shell.audit.run import only
 from kafka_shell.base.errors import UsageError, did_you_mean
 from kafka_shell.base.files import read_toml
 from kafka_shell.base.structs import replace
@@ -24,6 +26,7 @@ from kafka_shell.base.structs import replace
 FILE = "owners.toml"
 _KEYS = ("team", "resource", "cluster")
 _PARTITION = re.compile(r":\d+\Z")
+_Finding = TypeVar("_Finding", AuditFinding, FindingHistory)
 
 
 class Owner(Struct, frozen=True):
@@ -78,15 +81,10 @@ def with_owners(report: AuditReport, owners: Sequence[Owner]) -> AuditReport:
     return replace(report, findings=tuple(with_owner(each, owners) for each in report.findings))
 
 
-def with_owner(finding: AuditFinding, owners: Sequence[Owner]) -> AuditFinding:
-    """Return the finding with its owner."""
+def with_owner(finding: _Finding, owners: Sequence[Owner]) -> _Finding:
+    """Return the finding, of an audit or of the history, with its owner."""
     team = owner_of(owners, finding.cluster, finding.resource)
     return replace(finding, owner=team) if team else finding
-
-
-def history_with_owner(each: FindingHistory, owners: Sequence[Owner]) -> FindingHistory:
-    """Return a finding of the history with its owner."""
-    return replace(each, owner=owner_of(owners, each.cluster, each.resource))
 
 
 def require_team(owners: Sequence[Owner], team: str, path: Path) -> None:
@@ -100,14 +98,12 @@ def require_team(owners: Sequence[Owner], team: str, path: Path) -> None:
         )
 
 
+def concerns(finding: AuditFinding, team: str) -> bool:
+    """Return whether a finding is one of the team, or something that was not checked."""
+    return finding.status not in ("alarm", "info") or finding.owner == team
+
+
 def of_team(report: AuditReport, team: str) -> AuditReport:
     """Return the report with only the alarms of a team, and all that was not checked."""
-    kept = tuple(f for f in report.findings if f.status not in ("alarm", "info") or f.owner == team)
-    alarms = [each.control for each in kept if each.status == "alarm"]
-    controls = tuple(
-        replace(each, counts={**each.counts, "alarm": alarms.count(each.control)})
-        if each.counts.get("alarm")
-        else each
-        for each in report.controls
-    )
-    return replace(report, findings=kept, controls=controls)
+    kept = (each for each in report.findings if concerns(each, team))
+    return only(report, kept, report.left_out)

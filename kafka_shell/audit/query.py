@@ -77,8 +77,15 @@ def write(session: Any, text: str, folder: str) -> int:
     try:
         frame = select(session, text)
         frame = frame.toDF(*_unique(frame.columns))
-        nulls = [c.name for c in frame.schema if c.dataType.typeName() == "void"]  # of no format
-        frame = frame.withColumns({name: f.col(f"`{name}`").cast("string") for name in nulls})
+        as_text = {}
+        for column in frame.schema:
+            kind = column.dataType.typeName()
+            named = f.col("`" + column.name.replace("`", "``") + "`")
+            if kind == "void":  # of no format
+                as_text[column.name] = named.cast("string")
+            elif kind in ("array", "map", "struct") and folder.endswith(".csv"):
+                as_text[column.name] = f.to_json(named)
+        frame = frame.withColumns(as_text)
         writer = frame.observe(seen, f.count(f.lit(1)).alias("rows")).write
         if folder.endswith(".csv"):
             writer.csv(folder, header=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import date
 
 from kafka_shell.audit.collection import Collection, mentioned
@@ -77,7 +77,7 @@ def audit(
         differences, summary = _compare(engine, collection, *against)
         findings += differences
         judged.append(
-            _with_suppressed(summary, sum(policy.suppresses(each, today) for each in differences))
+            with_suppressed(summary, sum(policy.suppresses(each, today) for each in differences))
         )
     kept = [
         replace(each, severity=_severity(each.severity, each.cluster, dev))
@@ -169,12 +169,30 @@ def _severity(severity: str, cluster: str, dev: Container[str]) -> str:
     return max(severity, "medium", key=SEVERITIES.index) if cluster in dev else severity
 
 
-def _with_suppressed(result: ControlResult, count: int) -> ControlResult:
-    """The result with so many alarms counted as suppressed."""
+def with_suppressed(result: ControlResult, count: int) -> ControlResult:
+    """Return the result with so many more alarms counted as suppressed."""
     if not count:
         return result
-    counts = {**result.counts, "alarm": result.counts["alarm"] - count, "suppressed": count}
-    return replace(result, counts=counts)
+    alarms = result.counts.get("alarm", 0) - count
+    known = result.counts.get("suppressed", 0) + count
+    return replace(result, counts={**result.counts, "alarm": alarms, "suppressed": known})
+
+
+def only(
+    report: AuditReport, findings: Iterable[AuditFinding], left_out: Sequence[LeftOut]
+) -> AuditReport:
+    """Return the report with only these findings, and the numbers of alarms that are left."""
+    kept = tuple(findings)
+    alarms = Counter(each.control for each in kept if each.status == "alarm")
+    for rest in left_out:
+        alarms[rest.control] += rest.alarms
+    controls = tuple(
+        replace(each, counts={**each.counts, "alarm": alarms[each.control]})
+        if each.counts.get("alarm")
+        else each
+        for each in report.controls
+    )
+    return replace(report, findings=kept, controls=controls, left_out=tuple(left_out))
 
 
 def _compare(

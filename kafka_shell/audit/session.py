@@ -211,7 +211,8 @@ def _environment(more: Mapping[str, str]) -> Iterator[None]:
 
 def sentence(error: BaseException) -> str:
     """Return the root cause of a Spark error, without its stack traces."""
-    return jvm.root_cause(str(error)) or str(error).strip().splitlines()[0][:300]
+    text = str(error).strip() or type(error).__name__
+    return jvm.root_cause(text) or text.splitlines()[0][:300]
 
 
 def _connect(spark_target: SparkTarget) -> Opened:

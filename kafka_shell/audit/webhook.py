@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from ssl import SSLContext
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import Request
@@ -16,7 +17,7 @@ from kafka_shell.base.structs import asdict, replace
 from kafka_shell.base.text import printable
 from kafka_shell.base.units import counted
 from kafka_shell.wire import http
-from kafka_shell.wire.endpoint import ConnectionConfig
+from kafka_shell.wire.endpoint import ConnectionConfig, Via
 from kafka_shell.wire.tls import make_context
 
 _SHOWN = 20  # findings in a message of Slack
@@ -72,11 +73,7 @@ def _message(report: AuditReport, by_state: dict[str, list[FindingHistory]]) -> 
     ]
     rows = [each for found in by_state.values() for each in found]
     for each in rows[:_SHOWN]:
-        mark = (
-            ":white_check_mark:"
-            if each.state == "fixed"
-            else _EMOJI.get(each.severity, ":white_circle:")
-        )
+        mark = _EMOJI.get("fixed" if each.state == "fixed" else each.severity, ":white_circle:")
         owner = f" ({_escaped(each.owner)})" if each.owner else ""
         lines.append(
             f"{mark} {each.state} {each.severity} *{each.control}* {_escaped(each.title)}:"
@@ -93,18 +90,24 @@ def _escaped(text: str) -> str:
     return text.replace("`", "'")
 
 
-def post(url: Secret, content: bytes, connection: ConnectionConfig) -> str:
-    """Post through the proxy of the connection, and trust its CAs. Return why it failed, without
-    the URL, or an empty string."""
-    text = url.reveal()
-    parts = urlsplit(text)
+def trust_of(url: Secret, connection: ConnectionConfig) -> SSLContext | None:
+    """Return the TLS context of the webhook, with the CAs of the connection; None for plain HTTP.
+    Raises ShellError if they cannot be read."""
+    if urlsplit(url.reveal()).scheme == "http":
+        return None
     trust = replace(
         connection.tls, certificate_file="", certificate_text="", key_text=None, check_hostname=True
     )
-    context = make_context(trust) if parts.scheme == "https" else None
+    return make_context(trust)
+
+
+def post(url: Secret, content: bytes, trust: SSLContext | None, via: Via | None) -> str:
+    """Post through a proxy. Return why it failed, without the URL, or an empty string."""
+    text = url.reveal()
+    parts = urlsplit(text)
     request = Request(text, content, {"Content-Type": "application/json"}, method="POST")
     try:
-        http.fetch(http.opener(context, connection.via), request, _TIMEOUT_S, _MOST_BYTES)
+        http.fetch(http.opener(trust, via), request, _TIMEOUT_S, _MOST_BYTES)
     except http.HttpFailure as failure:
         why = str(failure)
         secrets = (parts.path.strip("/"), parts.query, parts.username, parts.password)

@@ -146,7 +146,11 @@ def _on_twin(
 
 
 _FILE, _ROLLBACK = "rollback-file", "-rollback.json"  # of moved replicas
-_DUMMY = "rehearsal"  # the answer to a question for a password
+
+
+def agree(question: str, *, secret: bool = False) -> str:
+    """Answer a question of a line that is not run on the cluster: yes, or a dummy password."""
+    return "rehearsal" if secret else "yes"
 
 
 def on_twin(
@@ -167,7 +171,7 @@ def on_twin(
         err=StringIO(),
         environ=context.environ,
         clock=context.clock,
-        ask=lambda question, *, secret=False: _DUMMY if secret else "yes",
+        ask=agree,
         run_line=context.run_line,
         run_file=context.run_file,
         script=ScriptState(from_stdin=True),

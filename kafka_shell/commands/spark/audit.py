@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from getpass import getuser
 from pathlib import Path
+from ssl import SSLContext
 
 from kafka_shell.admin.acls import read
 from kafka_shell.audit import (
@@ -38,7 +40,13 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, to_path
 from kafka_shell.commands import REGISTRY, function
 from kafka_shell.commands.spark.plan import after, plan_of
-from kafka_shell.commands.spark.sources import collected, collection_of, policy_of, wait_for_import
+from kafka_shell.commands.spark.sources import (
+    collected,
+    collection_of,
+    owners_of,
+    policy_of,
+    wait_for_import,
+)
 from kafka_shell.commands.spark.spec import FAIL_ON, SAMPLED
 from kafka_shell.commands.state.compare import StateSource, compare_sources, this_cluster
 from kafka_shell.commands.state.load import is_state_file, load
@@ -67,10 +75,11 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
         planned = plan_of(invocation["plan"], context)
     before = invocation["new-only"] or invocation["snapshot"] or ""
     url = webhook.url_of(invocation["webhook"]) if invocation["webhook"] else None
+    trust = webhook.trust_of(url, context.settings.connection) if url is not None else None
     folder = findings.require_new(invocation["findings"]) if invocation["findings"] else None
     if invocation["accept"]:
         _check_accept(invocation)
-    teams = _owners(invocation, context)
+    teams = owners_of(invocation, context)
     controls, policy = _controls(invocation, context)
     controls = _without_samples(invocation, context, controls, policy)
     names = run.tables_for(controls, policy.thresholds, TABLES)
@@ -124,14 +133,15 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
             judged = [each for each in controls if each.id not in failed]
             others = [each for each in found.findings if each.control in {*failed, STATE, *DRIFT}]
             unread = unread_tables(collection.status)
-            findings.write(engine, judged, policy, folder, unread, others, teams)
+            team = invocation["owner"] or ""
+            findings.write(engine, judged, policy, folder, unread, others, teams, team)
         if invocation["report"]:
             drawn = report.charts(engine, collection, invocation["snapshot"] or "")
             _write(report.write, invocation["report"], report.page(found, drawn))
     if invocation["accept"]:
         found = _accepted(found, invocation, context)
     if url is not None:
-        found = _posted(found, url, invocation["webhook-format"] or "json", context)
+        found = _posted(found, url, invocation["webhook-format"] or "json", trust, context)
     if invocation["fix"]:
         return _fix(found, invocation["risk"] or RISKS[0], context)
     return found
@@ -156,7 +166,7 @@ def _with_changes(
 
     found = history.changes(engine, folder, collection, report)
     kept = (each for each in found if each.state != "fixed" or not is_suppressed(each))
-    return replace(report, changes=tuple(owners.history_with_owner(each, teams) for each in kept))
+    return replace(report, changes=tuple(owners.with_owner(each, teams) for each in kept))
 
 
 def _without_known(report: AuditReport, context: Context) -> AuditReport:
@@ -172,16 +182,18 @@ def _without_known(report: AuditReport, context: Context) -> AuditReport:
     ]  # fmt: skip
     count = len(report.findings) - len(kept)
     context.note(f"{counted(count, 'known finding')} excluded")
-    return replace(report, findings=tuple(kept))
+    return run.only(report, kept, report.left_out)
 
 
-def _posted(report: AuditReport, url: Secret, format: str, context: Context) -> AuditReport:
+def _posted(
+    report: AuditReport, url: Secret, format: str, trust: SSLContext | None, context: Context
+) -> AuditReport:
     """The report, after its changes were posted; it says why they could not be."""
     content = webhook.body(report, format)
     if content is None:
         context.note("nothing posted: no finding is new, returned or fixed")
         return report
-    why = webhook.post(url, content, context.settings.connection)
+    why = webhook.post(url, content, trust, context.settings.connection.via)
     return replace(report, not_sent=why)
 
 
@@ -196,37 +208,22 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
     return chosen, declared
 
 
-def _owners(invocation: Invocation, context: Context) -> tuple[Owner, ...]:
-    """The owners of resources. Raises UsageError for the --owner of nothing."""
-    beside = to_path(invocation["policy"]) if invocation["policy"] else None
-    if beside is not None and not beside.is_dir():
-        beside = beside.parent
-    folders = (context.paths.config, *([beside] if beside else []))
-    path = next((f / owners.FILE for f in folders[::-1] if (f / owners.FILE).exists()), None)
-    path = path or context.paths.config / owners.FILE
-    found = owners.read(path)
-    if invocation["owner"]:
-        with pointing_at(invocation.span("owner")):
-            owners.require_team(found, invocation["owner"], path)
-    return found
-
-
 def _check_accept(invocation: Invocation) -> None:
     try:
         expires = date.fromisoformat(invocation["expires"] or "")
     except ValueError:
         expires = None
     if expires is None or expires < date.today():
+        given = invocation["expires"]
         raise UsageError(
-            f"--accept requires --expires, a date from today on, got {invocation['expires']!r}",
+            f"--expires must be today or later, got {given!r}"
+            if given
+            else "--accept requires --expires",
             hint="Example: --expires 2027-01-31",
             span=invocation.span("expires"),
         )
     if not invocation["accept"].strip():
         raise UsageError("--accept requires a reason", span=invocation.span("accept"))
-    file = _policy_file(invocation)
-    if not file.exists():  # an empty policy
-        _write(write_whole, str(file), "")
 
 
 def _policy_file(invocation: Invocation) -> Path:
@@ -239,16 +236,25 @@ def _accepted(report: AuditReport, invocation: Invocation, context: Context) -> 
     """The report, whose findings are now suppressed by the policy."""
     file, expires = _policy_file(invocation), date.fromisoformat(invocation["expires"])
     alarms = [each for each in report.findings if each.status == "alarm"]
-    added = policy.accepted(alarms, invocation["accept"], expires, getuser())
-    before = read_text(file)
+    added = policy.accepted(alarms, invocation["accept"], expires, _login())
+    before = read_text(file) if file.exists() else ""
     if added:
         _write(write_whole, str(file), f"{before.rstrip()}\n\n{added}".lstrip())
     context.note(f"{counted(len(alarms), 'finding')} accepted until {expires} in {file}")
+    counts = Counter(each.control for each in alarms)
     return replace(
         report,
         findings=tuple(each for each in report.findings if each.status != "alarm"),
+        controls=tuple(run.with_suppressed(each, counts[each.control]) for each in report.controls),
         suppressed=report.suppressed + len(alarms),
     )
+
+
+def _login() -> str:
+    try:
+        return getuser()
+    except (KeyError, OSError):  # no entry in the user database
+        return str(os.getuid())
 
 
 def _without_samples(

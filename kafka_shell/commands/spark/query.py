@@ -28,6 +28,7 @@ from kafka_shell.audit.model import (
     Trend,
     WrittenRows,
 )
+from kafka_shell.audit.owners import with_owner
 from kafka_shell.audit.policy import select_controls
 from kafka_shell.audit.snapshot import is_snapshot
 from kafka_shell.audit.tables import TABLES
@@ -40,6 +41,7 @@ from kafka_shell.commands.spark.sources import (
     collected,
     collection_of,
     engine_of,
+    owners_of,
     policy_of,
     sampling_of,
     targets_of,
@@ -181,10 +183,12 @@ def trend(
             "--snapshot is required",
             hint="Use --snapshot DIR, with a directory written by spark snapshot.",
         )
+    teams = owners_of(invocation, context)
     engine = engine_of(invocation, context)
     folder = invocation["snapshot"]
     if what == FINDINGS:
-        return history.history(engine, folder) or NoRows("no findings")
+        found = history.history(engine, folder)
+        return tuple(with_owner(each, teams) for each in found) or NoRows("no findings")
     chosen = (what,) if what else trends.MEASURES
     top = invocation["top"] or (_TOP if what else 5)
     return trends.trends(engine, folder, chosen, top) or NoRows("nothing to show")

@@ -8,16 +8,26 @@ from contextlib import contextmanager
 from datetime import date
 from importlib.util import find_spec
 
-from kafka_shell.audit import collection, control, drift, policy, require_spark, server, tasks
+from kafka_shell.audit import (
+    collection,
+    control,
+    drift,
+    owners,
+    policy,
+    require_spark,
+    server,
+    tasks,
+)
 from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.control import Control
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.jvm import SparkTarget
+from kafka_shell.audit.owners import Owner
 from kafka_shell.audit.policy import Policy
 from kafka_shell.audit.snapshot import is_snapshot
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.tasks import PLACES, SAMPLING, Sampling, Target
-from kafka_shell.base.errors import UsageError
+from kafka_shell.base.errors import UsageError, pointing_at
 from kafka_shell.base.units import to_path
 from kafka_shell.commands.spark.run import folder_of
 from kafka_shell.context import Context
@@ -160,6 +170,21 @@ def collection_of(
     return collection.collect(engine, named, TABLES, names)
 
 
+def owners_of(invocation: Invocation, context: Context) -> tuple[Owner, ...]:
+    """The owners of resources. Raises UsageError for the --owner of nothing."""
+    beside = to_path(invocation["policy"]) if invocation.get("policy") else None
+    if beside is not None and not beside.is_dir():
+        beside = beside.parent
+    folders = (context.paths.config, *([beside] if beside else []))
+    path = next((f / owners.FILE for f in folders[::-1] if (f / owners.FILE).exists()), None)
+    path = path or context.paths.config / owners.FILE
+    found = owners.read(path)
+    if invocation.get("owner"):
+        with pointing_at(invocation.span("owner")):
+            owners.require_team(found, invocation["owner"], path)
+    return found
+
+
 def policy_of(invocation: Invocation, context: Context) -> tuple[dict[str, Control], Policy]:
     """The controls, with those of the user and of the folder of --policy, and the policy."""
     file = to_path(invocation["policy"]) if invocation["policy"] else None
@@ -167,7 +192,7 @@ def policy_of(invocation: Invocation, context: Context) -> tuple[dict[str, Contr
     known = control.controls_of(context.paths.config / "controls", *([folder] if folder else []))
     if folder is not None:
         file = folder / policy.FILE if (folder / policy.FILE).exists() else None
-    if file is None:
+    if file is None or (invocation.get("accept") and not file.exists()):  # to be created
         return known, Policy()
     declared = policy.read(file, known)
     for each in declared.expired(date.today()):

@@ -167,7 +167,7 @@ COMMANDS: tuple[Command, ...] = (
                     "print severe security findings as JSON", status=1),
             Example("spark audit --controls T13 --fix --dry-run",
                     "preview the remedies of one control"),
-            Example("spark audit --plan change.kafka",
+            Example("spark audit --plan /tmp/change.kafka",
                     "judge a script before it is run, such as in a pull request"),
         ),
     ),

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from kafka_shell.audit.collection import Status, TableStatus
-from kafka_shell.audit.control import Control, Level
+from kafka_shell.audit.control import Control, Fix, Level
 from kafka_shell.audit.engine import SMALL_DATA_CONFIGS, Engine
 from kafka_shell.audit.evaluate import evaluate
+from kafka_shell.base.structs import replace
 
 MOST = 100
 TOPICS = MOST * 3
@@ -117,3 +118,29 @@ def test_a_status_that_does_not_exist_is_an_error(engine: Engine, rows: int, giv
     found = evaluate(session(engine, 3), [wrong], {}, status(rows))
     assert found.counts == {("U01", "error"): 3}
     assert all(each.reason.startswith("invalid status ") for each in found.findings), found.findings
+
+
+@pytest.mark.parametrize(
+    ("fix", "said"),
+    [
+        (Fix("quota", "NULL", "'producer_byte_rate'", "1"), "undo"),
+        (Fix("quota", "'user app'", "NULL", "1"), "undo"),
+        (Fix("quota", "'user app'", "array(struct(null AS key, 1 AS value))[]", "1"), "undo"),
+        (Fix("quota", "'user app'", "'producer_byte_rate'", "'many'"), "'many'"),
+        (Fix("", field="retention.ms", after="1"), "undo"),
+    ],
+    ids=["name", "field", "fields", "value", "topic"],
+)
+def test_a_fix_without_a_value_is_no_remedy(engine: Engine, fix: Fix, said: str) -> None:
+    own = session(engine, 1)
+    own.sql(
+        "SELECT 'dev' AS cluster, 't' AS topic, 'retention.ms' AS key, '2' AS value,"
+        " false AS overridden, '2' AS inherited"
+    ).createOrReplaceTempView("topic_configs")
+    sql = SQL.replace("'why'", "'undo it'").replace(", NULL AS remedy, NULL AS undo", "")
+    wrong = replace(control("U01", sql), fix=fix)
+    found = evaluate(own, [wrong, control("U02", SQL)], {}, status(1))
+    assert found.counts == {("U01", "alarm"): 1, ("U02", "alarm"): 1}
+    own_finding = next(each for each in found.findings if each.control == "U01")
+    assert said in own_finding.reason
+    assert bool(own_finding.remedy) == (not fix.kind)

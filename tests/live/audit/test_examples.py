@@ -56,6 +56,7 @@ def played(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Runner, "job", recorded)
         keep_few_controls(patch, home)
+        (home / "change.kafka").write_text("alter-configs orders.placed retention.ms=7d\n")
         for _, example in EXAMPLES:
             sent.clear()
             answer = shell(example.line.replace("/tmp/", f"{home}/"))

@@ -16,7 +16,7 @@ import pytest
 import trustme
 
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.webhook import post
+from kafka_shell.audit.webhook import post, trust_of
 from kafka_shell.base.plans import Secret
 from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
@@ -55,10 +55,15 @@ def receiver(
         server.shutdown()
 
 
+def posted(url: str, connection: ConnectionConfig) -> str:
+    trust = trust_of(Secret(url), connection)
+    return post(Secret(url), b"{}", trust, connection.via)
+
+
 @pytest.mark.parametrize(("status", "says"), [(200, ""), (404, "HTTP 404"), (302, "HTTP 302")])
 def test_the_answer_of_a_webhook_decides(status: int, says: str) -> None:
     with receiver(status) as (url, got):
-        why = post(Secret(url), b"{}", ConnectionConfig())
+        why = posted(url, ConnectionConfig())
     assert got == [b"{}"] and says in why and bool(why) == bool(says)
     assert "secret" not in why
 
@@ -67,11 +72,11 @@ def test_a_webhook_is_reached_as_the_profile_says() -> None:
     authority = trustme.CA(organization_name="test")
     trusting = ConnectionConfig(tls=Tls(ca_text=authority.cert_pem.bytes().decode()))
     with receiver(leaf=authority.issue_cert("127.0.0.1")) as (url, got):
-        assert post(Secret(url), b"{}", trusting) == ""
-        assert "certificate" in post(Secret(url), b"{}", ConnectionConfig())
+        assert posted(url, trusting) == ""
+        assert "certificate" in posted(url, ConnectionConfig())
         via = parse_via(f"http://127.0.0.1:{free_port()}")
         far = url.replace("127.0.0.1", "0.0.0.0")  # what is not this machine for a proxy
-        down = post(Secret(far), b"{}", ConnectionConfig(tls=trusting.tls, via=via))
+        down = posted(far, ConnectionConfig(tls=trusting.tls, via=via))
     assert "through" in down and "secret" not in down
     assert got == [b"{}"]
 
@@ -110,14 +115,27 @@ def test_changes_are_posted_and_findings_have_owners(
             assert re.search(r'control="T13",severity="\w+",owner="web"} 1\n', prom.read_text())
             assert "secret-key" not in run.out + run.err
 
+            shell(f"{audit} --owner web --findings {tmp_path}/found.jsonl")
+            lines = [
+                json.loads(line)
+                for part in (tmp_path / "found.jsonl").glob("*.json")
+                for line in part.read_text().splitlines()
+            ]
+            assert {each["owner"] for each in lines if each["status"] == "alarm"} == {"web"}
+            trend = shell.ok(f"spark trend findings --snapshot {folder} --output json").json
+            assert {each["owner"] for each in trend if each["resource"] == topic} == {"web"}
+
             run = shell(f"{posted} --webhook-format slack")
             text = json.loads(got[1])["text"]
             assert ": 1 new, 1 fixed\n" in text and f"`{topic}.b` (web)" in text
 
             policy = tmp_path / "policy.toml"
             accept = f"--policy {policy} --owner web --accept 'a trial' --expires 2999-01-31"
-            run = shell.ok(f"{audit} --controls T05,T13 {accept}")
+            before = shell(f"{audit} --policy {policy} --accept why")
+            assert before.status == 2 and not policy.exists(), "only what is accepted is written"
+            run = shell.ok(f"{audit} --controls T05,T13 {accept} --output json")
             assert "3 findings accepted until 2999-01-31" in run.err, str(run)
+            assert all(not each["counts"].get("alarm") for each in run.json["controls"])
             run = shell.ok(f"{audit} --owner web --policy {policy} --webhook {url}")
             assert "3 findings suppressed" in run.out
             content = json.loads(got[-1])
@@ -138,7 +156,7 @@ def test_options_that_need_others(shell: Shell, tmp_path: Path) -> None:
         "--webhook https://x/y": "--webhook requires --snapshot or --new-only",
         "--accept why": "--accept requires --policy",
         f"--policy {tmp_path}/p.toml --accept why": "requires --expires",
-        f"--policy {tmp_path}/p.toml --accept why --expires 2020-01-01": "from today on",
+        f"--policy {tmp_path}/p.toml --accept why --expires 2020-01-01": "must be today or later",
         "--owner nobody": "team 'nobody' is not in",
     }.items():
         run = shell(f"spark audit {line}")

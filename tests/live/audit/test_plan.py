@@ -71,6 +71,10 @@ def test_a_plan_is_of_the_current_cluster(shell: Shell, tmp_path: Path, options:
     assert shell(f"spark audit --plan {file} {options}").status == 2
     file.write_text("!ls\n")
     assert shell(f"spark audit --plan {file}").status == 2
+    for line in ("connect localhost:1", "delete-topic orders.placed --profile other"):
+        file.write_text(f"{line}\n")
+        wrong = shell(f"spark audit --plan {file}")
+        assert wrong.status == 2 and "a plan is of the current cluster" in wrong.err
     file.write_text("delete-topics orders.placed\n")
     wrong = shell(f"spark audit --plan {file}")
     assert wrong.status == 2 and str(file) in wrong.err

@@ -70,12 +70,12 @@ def test_all_rows_of_a_query_are_written_to_a_directory(
     """However many: they are not returned to this program."""
     monkeypatch.setattr("kafka_shell.audit.query.MOST_ROWS", 3)
     folder = tmp_path / f"rows.{ending}"
-    query = "select topic, null as none, id as topic from topics, range(1000)"
+    query = "select topic, null as none, array(id) as `a``b`, id as topic from topics, range(1000)"
     run = shell.ok(f'spark sql "{query}" --output {folder}')
     session = shell.resources.spark.session  # type: ignore[union-attr]
     reader = session.read.option("header", True)
     rows = reader.format(ending.replace("jsonl", "json")).load(str(folder))
-    assert {*rows.columns} == {"topic", "none", "topic (2)"}
+    assert {*rows.columns} == {"topic", "none", "a`b", "topic (2)"}
     topics = len(shell.ok("list-topics").out.split())
     assert rows.count() == 1000 * topics
     assert str(folder) in run.out and f"{1000 * topics:,}" in run.out

@@ -59,6 +59,7 @@ def test_a_control_is_read_with_all_it_says() -> None:
         ("-- remedy", "-- fix: retention.ms\n-- remedy", 10, "CONFIG = VALUE"),
         ("-- remedy", "-- fix: acl a = 1\n-- remedy", 10, "CONFIG = VALUE"),
         ("-- remedy", "-- fix: topic a b c = 1\n-- remedy", 10, "CONFIG = VALUE"),
+        ("-- remedy", "-- fix: topics a b = 1\n-- remedy", 10, "must be one of acl, broker"),
     ],
 )
 def test_a_malformed_file_is_rejected_with_its_line(

@@ -127,6 +127,8 @@ def test_a_family_without_rows_has_nothing_to_check() -> None:
     assert drawn(report).count("nothing to check") == 1
     skipped = ControlResult("Q01", "", "low", "quotas", {"skip": 1})
     assert "nothing to check" not in page(replace(report, controls=(skipped,)), ())
+    informed = replace(skipped, counts={"info": 1})
+    assert "nothing to check" not in page(replace(report, controls=(informed,)), ())
 
 
 @pytest.mark.parametrize(

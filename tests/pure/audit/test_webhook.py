@@ -10,12 +10,13 @@ import pytest
 
 from kafka_shell.audit.history import comparable
 from kafka_shell.audit.model import AuditReport, ControlResult, FindingHistory, LeftOut
-from kafka_shell.audit.webhook import body, url_of
+from kafka_shell.audit.webhook import body, trust_of, url_of
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Secret
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import masked
 from kafka_shell.shell.history import holds_secret
+from kafka_shell.wire.endpoint import ConnectionConfig, Tls
 
 
 def of(
@@ -92,3 +93,10 @@ def test_a_line_with_a_webhook_is_a_secret(option: str) -> None:
     assert "T0" not in masked(line, "***")
     assert holds_secret(line)
     assert not holds_secret("spark audit --webhook-format slack")
+
+
+def test_a_truststore_is_read_before_anything_is_posted(tmp_path: Path) -> None:
+    missing = ConnectionConfig(tls=Tls(ca_file=str(tmp_path / "missing.pem")))
+    with pytest.raises(ShellError, match=r"missing\.pem"):
+        trust_of(Secret("https://host/x"), missing)
+    assert trust_of(Secret("http://host/x"), missing) is None
