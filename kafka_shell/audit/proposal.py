@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ from kafka_shell.admin.quotas.model import DEFAULT, Quota, QuotaEntity
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.topics.steps import CreateTopics
 from kafka_shell.audit.collection import Collection
+from kafka_shell.audit.drift import KEYS
 from kafka_shell.audit.snapshot import local_frame
 from kafka_shell.audit.source import record_batch
 from kafka_shell.audit.table import Table
@@ -25,14 +27,16 @@ from kafka_shell.base.text import entity_parts
 from kafka_shell.base.units import counted
 
 Row = dict[str, Any]
+Rows = dict[tuple[Any, ...], Row]  # by the columns that identify a row
 _OF_TOPICS = ("topics", "topic_configs")
-# The tables that changes are made in.
-TABLES = frozenset(
-    {
-        *_OF_TOPICS, "broker_configs", "acls", "quotas", "effective_quotas", "scram_users",
-        "features",
-    }
-)  # fmt: skip
+# The tables that changes are made in, and the columns that identify a row.
+_KEYS = {
+    **{name: KEYS[name] for name in
+       (*_OF_TOPICS, "broker_configs", "quotas", "scram_users", "features")},
+    "acls": ("acl",),
+    "effective_quotas": ("user", "client_id", "key"),
+}  # fmt: skip
+TABLES = frozenset(_KEYS)
 
 
 class Proposal(Struct, frozen=True):
@@ -60,9 +64,10 @@ class _State:
     def __init__(self, session: Any, found: Collection, tables: dict[str, Table]) -> None:
         self.topics: set[str] = set()
         self._session, self._found, self._tables = session, found, tables
-        self._held: dict[str, list[Row]] = {}
+        self._held: dict[str, Rows] = {}
         self._deleted: set[str] = set()
         self._defaults: dict[str, str] = {}  # of topics, by key
+        self._quotas_changed = False
         self._common = {
             "cluster": found.clusters[0],
             "collected_at": datetime.fromtimestamp(found.collected_at / 1000, UTC),
@@ -75,11 +80,10 @@ class _State:
             for new in step.items:
                 self._create(new)
         elif isinstance(step, CreateAcls | DeleteAcls):
-            texts = {str(each) for each in step.items}
-            rows = self._rows("acls")
-            rows[:] = [row for row in rows if row["acl"] not in texts]
-            if isinstance(step, CreateAcls):
-                rows += (self._row("acls", acl_row(each)) for each in step.items)
+            for each in step.items:
+                self._rows("acls").pop((str(each),), None)
+                if isinstance(step, CreateAcls):
+                    self._put("acls", acl_row(each))
         else:
             yield from (change for change in step.changes if not self._change(change))
 
@@ -97,29 +101,41 @@ class _State:
             return self._credential(change)
         if kind.removesuffix("-default") in ("user", "client-id", "ip") and change.field:
             return self._quota(change)
-        for row in self._rows("features") if kind == "feature" else ():
-            if row["feature"] == change.resource.name:
-                row["level"] = int(change.after or 0)
-                return True
-        return False
+        row = self._rows("features").get((change.resource.name,)) if kind == "feature" else None
+        if row is not None:
+            row["level"] = int(change.after or 0)
+        return row is not None
 
     # -- topics ------------------------------------------------------------------------------------
 
     def _create(self, new: NewTopic) -> None:
-        defaults = {row["key"]: row["value"] for row in self._rows("broker_configs")}
         replicas = new.assignment
-        partitions = len(replicas) or new.partitions or int(defaults.get("num.partitions") or 1)
-        factor = new.replication_factor or int(defaults.get("default.replication.factor") or 1)
+        partitions = len(replicas) or new.partitions or self._default("num.partitions")
+        factor = new.replication_factor or self._default("default.replication.factor")
         factors = [len(each) for each in replicas] or [factor]
         shape = (new.name, None, False, partitions, min(factors), max(factors))
-        self._rows("topics").append(self._row("topics", shape))
+        self._put("topics", shape)
         configs = self._rows("topic_configs")
-        for row in self._any_topic():
+        for row in self._any_topic:
             inherited = {"value": row["inherited"], "overridden": False}
-            configs.append(row | inherited | {"topic": new.name, "source": "default_config"})
+            of_topic = {"topic": new.name, "source": "default_config"}
+            configs[new.name, row["key"]] = row | inherited | of_topic
         for key, value in new.configs:
             self._set(new.name, key, value)
 
+    def _default(self, key: str) -> int:
+        """A default of brokers, for new topics."""
+        for broker in self._brokers:
+            row = self._rows("broker_configs").get((broker, key))
+            if row is not None and row["value"]:
+                return int(row["value"])
+        return 1
+
+    @cached_property
+    def _brokers(self) -> list[int]:
+        return sorted({broker for broker, _ in self._rows("broker_configs")})
+
+    @cached_property
     def _any_topic(self) -> list[Row]:
         """The configs of a topic, of which another one inherits the same values."""
         frame = self._found.frames["topic_configs"]
@@ -130,26 +146,26 @@ class _State:
     def _of_topic(self, change: Change) -> bool:
         name = change.resource.name
         if change.field == "partitions":
-            for row in self._rows("topics"):
-                if row["topic"] == name:
-                    row["partitions"] = int(change.after or 0)
-            return True
+            row = self._rows("topics").get((name,))
+            if row is not None:
+                row["partitions"] = int(change.after or 0)
+            return row is not None
         return self._set(name, change.field, None if change.after is None else str(change.after))
 
     def _set(self, topic: str, key: str, value: str | None) -> bool:
-        for row in self._rows("topic_configs"):
-            if (row["topic"], row["key"]) == (topic, key):
-                row["overridden"] = value is not None
-                row["value"] = row["inherited"] if value is None else value
-                row["source"] = "default_config" if value is None else "dynamic_topic"
-                return True
-        return False
+        row = self._rows("topic_configs").get((topic, key))
+        if row is not None:
+            row["overridden"] = value is not None
+            row["value"] = row["inherited"] if value is None else value
+            row["source"] = "default_config" if value is None else "dynamic_topic"
+        return row is not None
 
     # -- brokers -----------------------------------------------------------------------------------
 
     def _of_broker(self, change: Change) -> bool:
         key, whole = change.field, change.resource.kind == "broker-default"
-        rows = [row for row in self._rows("broker_configs") if row["key"] == key]
+        of_brokers = self._rows("broker_configs")
+        rows = [of_brokers[each, key] for each in self._brokers if (each, key) in of_brokers]
         built_in = next((row["value"] for row in rows if row["source"] == "default"), None)
         mine = [row for row in rows if whole or str(row["broker_id"]) == change.resource.name]
         value = None if change.after is None else str(change.after)
@@ -175,34 +191,40 @@ class _State:
     # -- users -------------------------------------------------------------------------------------
 
     def _credential(self, change: Change) -> bool:
-        user, rows = change.resource.name, self._rows("scram_users")
-        key = user, change.field
-        rows[:] = [row for row in rows if (row["user"], row["mechanism"]) != key]
+        key = change.resource.name, change.field
+        self._rows("scram_users").pop(key, None)
         if change.after is not None:
             iterations = int(re.sub(r"\D", "", str(change.after)))
-            rows.append(self._row("scram_users", (*key, iterations)))
+            self._put("scram_users", (*key, iterations))
         return True
 
     def _quota(self, change: Change) -> bool:
+        after = None if change.after is None else float(change.after)
+        row = self._row(
+            "quotas", quota_row(Quota(_entity(change.resource), change.field, after or 0))
+        )
+        if after is None:
+            self._rows("quotas").pop(_key("quotas", row), None)
+        else:
+            self._rows("quotas")[_key("quotas", row)] = row
+        self._quotas_changed = True
+        return True
+
+    def _effective_quotas(self) -> Iterator[Row]:
+        """The effective quotas, after all changes."""
+
         def name(row: Row, part: str) -> Any:
             return DEFAULT if row[f"{part}_default"] else row[part]
 
-        entity, rows = _entity(change.resource), self._rows("quotas")
         found = [
             Quota(QuotaEntity(*(name(row, part) for part in QuotaEntity.__struct_fields__)),
                   row["key"], row["value"])
-            for row in rows
+            for row in self._rows("quotas").values()
         ]  # fmt: skip
-        found = [each for each in found if (each.entity, each.key) != (entity, change.field)]
-        if change.after is not None:
-            found.append(Quota(entity, change.field, float(change.after)))
-        rows[:] = (self._row("quotas", quota_row(each)) for each in found)
-        users = {row["user"] for row in self._rows("scram_users")}
-        effective = effective_rows(found, users)
-        self._rows("effective_quotas")[:] = (
-            self._row("effective_quotas", row) for row in effective if isinstance(row, tuple)
-        )
-        return True
+        users = {user for user, _ in self._rows("scram_users")}
+        for row in effective_rows(found, users):
+            if isinstance(row, tuple):
+                yield self._row("effective_quotas", row)
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -210,13 +232,18 @@ class _State:
         names = (column.name for column in self._tables[table].columns)
         return self._common | dict(zip(names, values, strict=True))
 
-    def _rows(self, table: str) -> list[Row]:
+    def _put(self, table: str, values: tuple[Any, ...]) -> None:
+        row = self._row(table, values)
+        self._rows(table)[_key(table, row)] = row
+
+    def _rows(self, table: str) -> Rows:
         """The rows of a table, to be changed."""
         if table not in self._held:
             frame = self._found.frames[table]
             if table in _OF_TOPICS:
                 frame = frame.where(frame["topic"].isin(list(self.topics)))
-            self._held[table] = frame.toArrow().to_pylist()
+            rows = frame.toArrow().to_pylist()
+            self._held[table] = {_key(table, row): row for row in rows}
         return self._held[table]
 
     def frames_after(self) -> dict[str, Any]:
@@ -224,8 +251,11 @@ class _State:
         from pyspark.sql import functions as f
 
         frames = dict(self._found.frames)
-        for name, rows in self._held.items():
-            new = self._frame(self._tables[name], rows)
+        if self._quotas_changed:
+            rows = self._effective_quotas()
+            self._held["effective_quotas"] = {_key("effective_quotas", row): row for row in rows}
+        for name, held in self._held.items():
+            new = self._frame(self._tables[name], held.values())
             if name in _OF_TOPICS:
                 others = frames[name].where(~f.col("topic").isin(list(self.topics)))
                 new = others.unionByName(new)
@@ -250,6 +280,10 @@ class _State:
         columns = table.all_columns
         values = [tuple(value(row, c.name, c.type) for c in columns) for row in rows]
         return local_frame(self._session, table, [record_batch(table, values)] if values else [])
+
+
+def _key(table: str, row: Row) -> tuple[Any, ...]:
+    return tuple(row[column] for column in _KEYS[table])
 
 
 def _entity(resource: Resource) -> QuotaEntity:
