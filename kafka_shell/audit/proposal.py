@@ -88,7 +88,7 @@ class _State:
             yield from (change for change in step.changes if not self._change(change))
 
     def _change(self, change: Change) -> bool:
-        """Make a change; False if no table shows it."""
+        """Make a change; False if --plan does not support it."""
         kind = change.resource.kind
         if kind == "topic" and change.verb == "delete":
             self._deleted.add(change.resource.name)

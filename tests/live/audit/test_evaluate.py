@@ -144,3 +144,18 @@ def test_a_fix_without_a_value_is_no_remedy(engine: Engine, fix: Fix, said: str)
     own_finding = next(each for each in found.findings if each.control == "U01")
     assert said in own_finding.reason
     assert bool(own_finding.remedy) == (not fix.kind)
+
+
+def test_topics_with_a_default_are_one_finding_only_if_merged(engine: Engine) -> None:
+    own = session(engine, 7)
+    own.sql(
+        "SELECT cluster, topic, 'retention.ms' AS key, '2' AS value, topic = 't0' AS overridden,"
+        " '2' AS inherited FROM topics WHERE id % 3 = 0"
+    ).createOrReplaceTempView("topic_configs")
+    one = replace(control("U01", SQL), fix=Fix("", field="retention.ms", after="1"))
+    for merged, names in (
+        (True, {"t0", "default of retention.ms"}),
+        (False, {"t0", "t3", "t6"}),
+    ):
+        found = evaluate(own, [replace(one, merged=merged)], {}, status(7))
+        assert {each.resource for each in found.findings if each.status == "alarm"} == names
