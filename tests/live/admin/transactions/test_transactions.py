@@ -234,7 +234,7 @@ def test_a_transaction_that_its_coordinator_knows_does_not_hang(
     assert "to abort it in all partitions, fence the producer" in warning
     wrong = transaction_changes.find_open(cluster, each, offset + 5)
     assert isinstance(wrong, Failure)
-    assert f"at {offset}" in wrong.hint
+    assert f"open transaction: {offset}." in wrong.hint
     producer.end(commit=False)
 
 

@@ -53,7 +53,7 @@ def test_the_first_change_shows_the_topics_and_asks(run: Program, cluster: Clust
 
 def test_a_user_with_its_type_in_front_is_warned_about(run: Program) -> None:
     planned = run.ok("alter-client-configs", "--user", "User:alice", "acks=all", "--dry-run")
-    assert "User:alice is not user alice" in " ".join(planned.stdout.split()), str(planned)
+    assert "User:alice is not the user alice" in " ".join(planned.stdout.split()), str(planned)
 
 
 def test_undoing_the_first_change_keeps_what_others_set(run: Program, cluster: Cluster) -> None:

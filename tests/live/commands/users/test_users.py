@@ -149,7 +149,7 @@ def test_a_user_with_its_type_in_front_is_asked_about(program: Program, user: st
     ):
         asked = program(*words, f"User:{user}")
         assert asked.status == 2 and "confirmation is required" in asked.stderr, str(asked)
-        assert f"User:{user} is not user {user}" in asked.stderr, str(asked)
+        assert f"User:{user} is not the user {user}" in asked.stderr, str(asked)
 
 
 @pytest.mark.parametrize(
