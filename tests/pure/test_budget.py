@@ -11,13 +11,13 @@ from collections import Counter
 from tests.support.places import PACKAGE
 
 # Without blank lines, comments, docstrings and imports, so that nobody gains by deleting those.
-SUM = 59800
+SUM = 59700
 LINES = {
-    ".": 1300, "admin": 18300, "advice": 1100, "audit": 5900, "base": 1550, "clients": 800,
-    "commands": 14600, "language": 2020, "output": 2600, "pasted": 750, "run": 1335,
-    "sandbox": 2250, "shell": 1950, "view": 950, "wire": 5000,
+    ".": 1300, "admin": 18300, "advice": 1150, "audit": 5800, "base": 1550, "clients": 800,
+    "commands": 14400, "language": 2050, "output": 2600, "pasted": 750, "run": 1350,
+    "sandbox": 2250, "shell": 1950, "view": 1000, "wire": 4900,
 }  # fmt: skip
-FILES = 438
+FILES = 435
 LONGEST = 900  # lines of a file, with everything
 _NOISE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
