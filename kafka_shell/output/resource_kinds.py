@@ -89,7 +89,12 @@ _KINDS = (
         touches="groups",
     ),
     ResourceKind(
-        "share-group", "group", one="describe-group --group", title="share group", touches="groups"
+        "share-group",
+        "group",
+        "list-groups",
+        "describe-group --group",
+        title="share group",
+        touches="groups",
     ),
     ResourceKind("group-member", "group member", "list-groups", title="member", touches="groups"),
     ResourceKind("group-members", "group", one="describe-group --group --members"),
