@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell import settings
-from kafka_shell.base import files as private
+from kafka_shell import identity, settings
 from kafka_shell.base.structs import replace
 from kafka_shell.context import ClusterSession, Context, Paths, remembered_ids
 from kafka_shell.run.dispatch import run_text
@@ -119,7 +118,7 @@ def test_shells_that_connect_at_the_same_time_remember_both_clusters(
 ) -> None:
     configure(paths, place, f'[profiles.too]\nbootstrap = "{place.cluster.bootstrap}"\n')
     other_shell = threading.Thread(target=session(paths, profile="too"), args=("list-topics",))
-    write = private.write_private
+    write = identity.write_private
 
     def write_late(path: Path, content: str) -> None:
         monkeypatch.undo()
@@ -127,7 +126,7 @@ def test_shells_that_connect_at_the_same_time_remember_both_clusters(
         other_shell.join(2)  # it waits for this one
         write(path, content)
 
-    monkeypatch.setattr(private, "write_private", write_late)
+    monkeypatch.setattr(identity, "write_private", write_late)
     assert session(paths, profile="dev")("list-topics") == 0
     other_shell.join()
     assert remembered_ids(paths) == dict.fromkeys(("dev", "too"), place.cluster.cluster_id)

@@ -246,7 +246,7 @@ COMMANDS: tuple[Command, ...] = (
             "group.share.delivery.count.limit deliveries (default 5) it is not delivered again.\n"
             "The journal records the offsets; read-records can still read the records."
         ),
-        apis=(3, 9, 15, 69, 76, 77, 78, 79, 89, 90),
+        apis=(3, 9, 15, 16, 69, 76, 77, 78, 79, 89, 90),
         examples=(
             Example("consume-records dispatch --limit 1",
                     "show the next record of a share group, and release it", status=1),

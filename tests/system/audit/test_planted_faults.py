@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from py4j import java_gateway, protocol
 
 from kafka_shell.audit.engine import Engine
 from kafka_shell.context import Resources
@@ -64,6 +65,8 @@ def shell(three_brokers: Sandbox, tmp_path: Path) -> Iterator[Shell]:
     engine = Engine(tmp_path / "spark", lambda task, done, total: None)
     yield Shell(tmp_path, three_brokers.bootstrap, Resources(spark=engine))
     engine.stop()
+    # PySpark reads the answers of every JVM from then on, also those of the tests' own.
+    java_gateway.get_return_value = protocol.get_return_value
 
 
 def alarms(shell: Shell) -> dict[tuple[str, str], dict[str, Any]]:

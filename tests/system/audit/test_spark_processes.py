@@ -271,7 +271,7 @@ def test_spark_connect_evaluates_every_control(
                 env=environment(tmp_path, PYTHONPATH=str(ROOT)), cwd=tmp_path, timeout=500,
                 capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
             )  # fmt: skip
-            _check_functions(remote, tmp_path)
+            _check_functions(remote, sandbox.bootstrap, tmp_path)
     finally:
         typical_topics.delete(shell)
     assert done.returncode == 1, done
@@ -291,13 +291,14 @@ def test_spark_connect_evaluates_every_control(
     _check_typical(found["typical"])
 
 
-def _check_functions(remote: str, folder: Path) -> None:
+def _check_functions(remote: str, bootstrap: str, folder: Path) -> None:
     """A server that others started has the functions of Spark, but queries run no programs there
     either."""
     queries = "select version() as v, reflect('java.lang.Math', 'abs', -7) as n", _PROGRAM
     lines = "".join(f'spark sql --remote {remote} "{query}" --output json\n' for query in queries)
     done = subprocess.run(
-        [sys.executable, "-m", "kafka_shell"], input=lines, timeout=200, text=True,
+        [sys.executable, "-m", "kafka_shell", "--broker", bootstrap], input=lines, timeout=200,
+        text=True,
         env=environment(folder, PYTHONPATH=str(ROOT)), cwd=folder, capture_output=True, check=False,
     )  # fmt: skip
     assert json.loads(done.stdout)[0]["n"] == "7", done

@@ -224,7 +224,7 @@ def test_a_slower_heartbeat_waits_until_the_longer_session_is_agreed(
         wait_for("it has joined again", joined)
         assert seen <= {300, 10_000}, "as often as before, until it had joined"
         (heartbeat,) = said(caplog, "accepted heartbeat.interval.ms=10000")
-        assert "it takes effect when the member has joined" in heartbeat
+        assert "it takes effect when the member has rejoined" in heartbeat
         assert beats["heartbeat_interval_ms"] == 10_000
         assert beats["session_timeout_ms"] == 30_000
 

@@ -189,7 +189,7 @@ def test_a_login_without_a_user_name_requires_dynamic_config_user(
     rights.allow(READ, CONFIGS_TOPIC)
     store.alter("app", "CN=alice", linger_ms="3")
     with DynamicKafkaProducer(**tls, client_id="app") as producer:
-        assert len(said(caplog, "pass dynamic_config_user")) == 1
+        assert len(said(caplog, "Pass dynamic_config_user")) == 1
         assert not followers()
         assert producer.config["linger_ms"] == 0
     with DynamicKafkaProducer(**tls, client_id="app", dynamic_config_user="CN=alice") as producer:

@@ -73,7 +73,7 @@ def test_any_sequence_of_changes_is_undone(
             if count:
                 shell.ok(f"undo --yes {f'--last {count}' if at_once else ''}")
         assert state(shell, name) == first, lines
-        assert "no change of cluster" in shell.ok("undo --yes").err
+        assert "no changes of cluster" in shell.ok("undo --yes").err
     finally:
         shell(f"delete-topic '{name}.*' --yes")
         shell(f"alter-configs --client-metrics {name} --delete-config interval.ms")

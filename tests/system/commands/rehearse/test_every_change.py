@@ -56,6 +56,7 @@ alter-configs --broker-default log.retention.ms=soon
 create-topic probe.kept --config min.insync.replicas=1
 alter-configs --broker-default --delete-config log.retention.ms
 alter-configs --group probe-g consumer.session.timeout.ms=50000
+consume-records probe-g --topic probe.a
 alter-configs --group probe-g consumer.session.timeout.ms=1
 alter-configs --group probe-g --delete-config consumer.session.timeout.ms
 alter-configs --client-metrics probe-m interval.ms=60000
