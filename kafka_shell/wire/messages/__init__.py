@@ -5,7 +5,6 @@ used. Those that kafka-python does not have are here, as schemas in Kafka's JSON
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 from types import new_class
 from typing import Any
 
@@ -24,7 +23,6 @@ _HOMES = {
     "ProduceRequest": "producer",
     "WriteTxnMarkersRequest": "producer",
 }
-_FOLDER = Path(__file__).parent
 _responses: list[Any] = []  # kafka-python refers to them weakly
 
 
@@ -32,11 +30,8 @@ def __getattr__(name: str) -> Any:
     """The class of a request."""
     if not name.endswith("Request"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if (_FOLDER / f"{name}.json").exists():
-        found = _load(name)
-    else:
-        home = import_module(f"kafka.protocol.{_HOMES.get(name, 'admin')}")
-        found = getattr(home, name)
+    home = import_module(f"kafka.protocol.{_HOMES.get(name, 'admin')}")
+    found = getattr(home, name, None) or _load(name)
     globals()[name] = found
     return found
 
