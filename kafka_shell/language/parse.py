@@ -360,6 +360,8 @@ def corrections(typed: str, registry: Iterable[Command]) -> list[str]:
 
 
 def _command_hint(typed: str, registry: Sequence[Command]) -> str:
+    if "/" in typed or "." in typed:
+        return f"To run a script: source {short(typed)}"
     near = did_you_mean(typed, corrections(typed, registry))
     if near:
         return near

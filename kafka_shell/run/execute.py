@@ -239,7 +239,7 @@ def _verdicts(step: Step, context: Context) -> Verdicts:
         error.message = f"{what}: not validated: {error.message} (nothing was changed)"
         raise
     return {
-        change: replace(failure, message=f"not validated: {failure.message}", hint="")
+        change: replace(failure, message=f"not validated: {failure.message}", hint="Increase --timeout.")
         if failure.name in OUTCOME_UNKNOWN
         else failure
         for change, failure in failures.items()

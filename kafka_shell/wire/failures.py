@@ -47,7 +47,8 @@ NEW_LEADER = MOVED | {
 # A broker's message with its whole request object in it, and the missing operation at the end.
 _NEEDS = re.compile(r"Request Request\(.*\) needs ([A-Z_]{1,40} permission)\.?", re.DOTALL)
 
-_DENIED = re.compile(r"([A-Z][a-z]+ )?[Aa]uthorization failed\.")  # and nothing more
+# What a broker says that its error code does not say shorter.
+_REDUNDANT = re.compile(r"([A-Z][a-z]+ )?[Aa]uthorization failed\.|Topic '.*' already exists\.")
 
 MAY_STILL_HAPPEN = "; the change may still be applied"
 """The end of the message if the deadline passed after a change was sent."""
@@ -82,7 +83,7 @@ def failure(
     """
     default = codes.ERRORS.get(code, ("", ""))[1] or f"the broker returned error code {code}"
     remote = (message or "").strip()
-    if code in AUTHORIZATION and _DENIED.fullmatch(remote):
+    if _REDUNDANT.fullmatch(remote):
         remote = ""
     if needed := _NEEDS.fullmatch(remote):
         text, requires = default, needed[1] if code in AUTHORIZATION and not requires else requires

@@ -290,7 +290,7 @@ def _too_slow(tried: list[Link], responded: bool, extensible: bool) -> ShellErro
     what = ", ".join(f"{link.state.value} {link.address}" for link in tried if not link.closed)
     return ShellError(
         f"{late(extensible)} while waiting for {what or 'a broker'}",
-        hint="Increase the deadline, or check the address." if extensible else "Check the address.",
+        hint=f"{'Increase the deadline, or check' if extensible else 'Check'} broker and address.",
         code="deadline",
         status=Status.FAILED if responded else Status.UNREACHABLE,
     )

@@ -215,11 +215,11 @@ def _notes(rules: Rules, requested: Sequence[Access]) -> Iterator[str]:
     done = {(each.resource_type, each.operation) for each in requested}
     topic, group = AclResourceType.TOPIC, AclResourceType.GROUP
     if (topic, AclOperation.READ) in done and (group, AclOperation.READ) not in done:
-        yield "a consumer in a group also requires READ on the group (not checked)"
+        yield "a consumer in a group also requires Read on the group (not checked)"
     if (group, AclOperation.READ) in done and (topic, AclOperation.READ) not in done:
-        yield "a consumer also requires READ on its topics (not checked)"
+        yield "a consumer also requires Read on its topics (not checked)"
     transaction = (AclResourceType.TRANSACTIONAL_ID, AclOperation.WRITE)
     if (topic, AclOperation.WRITE) in done and transaction not in done:
-        yield "a transactional producer also requires WRITE on its ID (not checked)"
+        yield "a transactional producer also requires Write on its ID (not checked)"
     if (topic, AclOperation.CREATE) in done:
-        yield "CREATE on the topic or on the cluster is enough to create it"
+        yield "Create on the topic or on the cluster is enough to create it"

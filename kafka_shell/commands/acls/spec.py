@@ -113,6 +113,7 @@ COMMANDS: tuple[Command, ...] = (
                    "With --producer: IdempotentWrite on the cluster (before Kafka 3.0)."),
             FORCE,
         ),
+        elsewhere=(("--principal", "Use --allow-principal or --deny-principal."),),
         at_least_one=(("add", "remove", "copy-from", "remove-principal"),),
         search=("permissions", "authorization", "rights", "grant", "revoke", "allow", "deny"),
         description=(

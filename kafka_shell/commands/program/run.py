@@ -151,8 +151,7 @@ def theme(invocation: Invocation, context: Context) -> Any:
     if context.shell is not None:
         context.shell.set_theme(name)
         context.session.settings = replace(context.settings, theme=name)
-        file = context.paths.config_file
-        context.note(f'to make it the default, add theme = "{name}" at the top of {file}')
+        return f'To keep it: add theme = "{name}" at the top of {context.paths.config_file}'
     return None
 
 

@@ -193,6 +193,7 @@ COMMANDS: tuple[Command, ...] = (
             ("--partition", "Write it after the topic: orders:0, or orders:0,3-5."),
             ("--offset", "Use --from: read-records orders:0 --from 5"),
             ("--from-beginning", "Use --from earliest."),
+            ("--max", "Use --limit."),
             ("--max-messages", "Use --limit."),
         ),
         search=("consume", "consumer", "tail", "messages", "kcat", "dump", "search", "grep"),

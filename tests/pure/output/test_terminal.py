@@ -94,7 +94,7 @@ def test_the_words_of_a_broker_forge_no_line_of_ours() -> None:
 
 def test_a_brokers_own_words_are_always_in_quotes_and_ours_never() -> None:
     exists = failure(36, "Topic 'x' already exists.", about="topic x")
-    assert str(exists) == "\"Topic 'x' already exists.\" (TOPIC_ALREADY_EXISTS)"
+    assert str(exists) == "topic x already exists (TOPIC_ALREADY_EXISTS)"
     assert failure(42, "It is bad.", about="topic t").message == 'topic t: "It is bad."'
     for nothing in (None, "", "  "):
         assert failure(19, nothing, about="topic t").message == f"topic t: {ERRORS[19][1]}"

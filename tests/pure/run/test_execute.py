@@ -348,7 +348,10 @@ def test_a_verdict_that_timed_out_says_that_nothing_was_sent(tmp_path: Path) -> 
     outcome = execution.run(execution.plan(execution.step("a", refuses=("k",), why=late)))
     (done,) = outcome.changes
     assert done.status == "failed" and done.failure is not None
-    assert (done.failure.message, done.failure.hint) == ("not validated: too slow", "")
+    assert (done.failure.message, done.failure.hint) == (
+        "not validated: too slow",
+        "Increase --timeout.",
+    )
     assert ("send", "a") not in execution.log
 
 

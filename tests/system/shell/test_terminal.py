@@ -167,7 +167,7 @@ def test_up_goes_back_to_lines_that_begin_as_typed(shell: Terminal) -> None:
 def test_the_theme_changes_at_once(shell: Terminal) -> None:
     before = shell.style_of("as of").bg
     shell.run("theme parchment")
-    shell.sees('to make it the default, add theme = "parchment"', "as of")
+    shell.sees('add theme = "parchment"', "as of")
     shell.until(lambda: shell.style_of("as of").bg != before)
     shell.run("theme no-such-theme")
     shell.sees("unknown theme 'no-such-theme'")

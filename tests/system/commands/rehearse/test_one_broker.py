@@ -146,7 +146,7 @@ def test_a_script_ends_at_the_first_line_that_fails(kafka: Program) -> None:
     script.write_text("create-topic rehearsed.old\ncreate-topic rehearsed.never\n")
     run = kafka("rehearse", str(script))
     assert run.status == 1
-    assert "error: \"Topic 'rehearsed.old' already exists.\" (TOPIC_ALREADY_EXISTS)" in run.stdout
+    assert "error: topic rehearsed.old already exists (TOPIC_ALREADY_EXISTS)" in run.stdout
     assert "1 line not run: the script stops at the first failure" in run.stderr
     assert "no differences between before and after" in run.stdout
 
