@@ -18,7 +18,7 @@ BOOTSTRAP = "bootstrap.servers"
 PROGRAM_KEYS = ("default", "theme", "output", "editing-mode", "no-color", "profiles")
 PROFILE_KEYS = (
     "bootstrap", "command-config", "cluster-id", "username", "password-command", "keyring",
-    "guard", "environment", "color", "colour", "theme", "address-map", "via",
+    "guard", "environment", "color", "theme", "address-map", "via",
 )  # fmt: skip
 
 
@@ -60,7 +60,6 @@ class ConfigFile:
             setting = key if "." in key else key.replace("_", "-")
             if setting in PROFILE_KEYS:
                 self._check_string(header, key, value)
-            setting = "color" if setting == "colour" else setting  # the spelling of older versions
             settings[setting] = Property(text, self.where(header, key), own=True)
         self._check_profile(header, settings)
         return settings

@@ -239,7 +239,9 @@ def _verdicts(step: Step, context: Context) -> Verdicts:
         error.message = f"{what}: not validated: {error.message} (nothing was changed)"
         raise
     return {
-        change: replace(failure, message=f"not validated: {failure.message}", hint="Increase --timeout.")
+        change: replace(
+            failure, message=f"not validated: {failure.message}", hint="Increase --timeout."
+        )
         if failure.name in OUTCOME_UNKNOWN
         else failure
         for change, failure in failures.items()

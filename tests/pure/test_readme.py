@@ -11,6 +11,7 @@ import pytest
 
 from kafka_shell.base.errors import UsageError
 from kafka_shell.commands import REGISTRY
+from kafka_shell.config_file import PROFILE_KEYS
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import commands, tokenize
 from tests import generated_docs
@@ -61,6 +62,12 @@ def test_the_commands_of_the_docs_are_valid() -> None:
         except UsageError as error:  # a mention leaves out what it is not about
             if error.code not in ("missing", "missing-value"):
                 raise
+
+
+def test_every_key_of_a_profile_is_documented() -> None:
+    text = (DOCS / "configuration.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?`) \|", text.split("| key | meaning |")[1].split("\n\n")[0], re.M)
+    assert set(re.findall(r"`(.+?)`", " ".join(rows))) == set(PROFILE_KEYS)
 
 
 def test_charts_are_drawn_from_the_tables() -> None:
