@@ -49,7 +49,8 @@ READING = """
 import sys
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.commands.state.read import StateRequest, read_state
+from kafka_shell.commands.state.read import read_state
+from kafka_shell.commands.state.section import StateRequest
 with Cluster(ConnectionConfig(parse_addresses(sys.argv[1]))) as cluster:
     read_state(cluster, StateRequest(("topics", "acls")))
 """

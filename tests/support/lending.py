@@ -12,7 +12,8 @@ from kafka_shell.admin.groups.read import list_groups
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.base.errors import ShellError
-from kafka_shell.commands.state.read import StateRequest, read_state
+from kafka_shell.commands.state.read import read_state
+from kafka_shell.commands.state.section import StateRequest
 from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.sandbox.cluster import status
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,12 @@ OF_OTHER_SYSTEMS = (
 )
 
 
+TOPIC_NAME = re.compile("[a-zA-Z0-9._-]{1,249}")
+MAXIMUM = {"partitions": (1 << 31) - 1, "replication_factor": (1 << 15) - 1}
+ASSIGNMENT_PATTERN = "[0-9]+(:[0-9]+)*( *, *[0-9]+(:[0-9]+)*)*"
+_ASSIGNMENT = re.compile(ASSIGNMENT_PATTERN)
+
+
 class NewTopic(Struct, frozen=True):
     """A topic to create. None for partitions or factor means the broker's default.
 
@@ -42,6 +49,16 @@ class NewTopic(Struct, frozen=True):
 def format_assignment(assignment: Iterable[Sequence[int]]) -> str:
     """An assignment as it is typed: `1:2,2:3`."""
     return ",".join(":".join(map(str, replicas)) for replicas in assignment)
+
+
+def read_assignment(text: str) -> tuple[tuple[int, ...], ...]:
+    """The replicas of each partition of `1:2,2:3`. Raises ValueError."""
+    if not _ASSIGNMENT.fullmatch(text):
+        raise ValueError("not an assignment")
+    assignment = tuple(tuple(int(id) for id in replicas.split(":")) for replicas in text.split(","))
+    if any(id >= 1 << 31 for replicas in assignment for id in replicas):
+        raise ValueError("not a broker ID")
+    return assignment
 
 
 def named_topics(topics: Sequence[str]) -> str:

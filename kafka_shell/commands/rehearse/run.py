@@ -45,8 +45,10 @@ from kafka_shell.commands.rehearse.verdicts import (
     verdict_of,
 )
 from kafka_shell.commands.state.compare import differences
-from kafka_shell.commands.state.model import ASSIGNMENT, Differing, State, StateDiff
-from kafka_shell.commands.state.read import StateRequest, read_state
+from kafka_shell.commands.state.model import Differing, State, StateDiff
+from kafka_shell.commands.state.read import read_state
+from kafka_shell.commands.state.section import StateRequest
+from kafka_shell.commands.state.sections.topics import ASSIGNMENT
 from kafka_shell.context import ClusterSession, Context, Paths, Resources, ScriptState
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.kinds import split

@@ -36,8 +36,11 @@ from kafka_shell.base.processes import exiting_on
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
-from kafka_shell.commands.state.model import ASSIGNMENT, CONFIG_KINDS, SHAPE, Fields, State
-from kafka_shell.commands.state.read import StateRequest, read_state
+from kafka_shell.commands.state.model import Fields, State
+from kafka_shell.commands.state.read import read_state
+from kafka_shell.commands.state.section import StateRequest, section_of
+from kafka_shell.commands.state.sections.configs import Configs
+from kafka_shell.commands.state.sections.topics import ASSIGNMENT, SHAPE
 from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.language.kinds import select
 from kafka_shell.sandbox.cluster import attach, in_use_by_others
@@ -320,8 +323,8 @@ def _configs(
         own = {key: str(value) for key, value in fields.items() if key not in SHAPE}
         if own and name in topics:
             yield ConfigResource(ResourceType.TOPIC, name), own
-    for kind in CONFIG_KINDS:
-        for resource, fields in state.part(kind).items():
+    for kind, part in state.parts.items():
+        for resource, fields in part.items() if isinstance(section_of(kind), Configs) else ():
             yield resource, {key: str(value) for key, value in fields.items()}
 
 

@@ -1,25 +1,29 @@
-"""The command that applies state files."""
+"""The command that applies state files, and its plan."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kafka_shell.admin.configs.model import HIDDEN
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Advice, Plan, Secret
-from kafka_shell.base.results import Failure
+from kafka_shell.base.plans import Advice, Order, Plan, Secret, merge_plans
+from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
+from kafka_shell.commands.changes import plan_changes
 from kafka_shell.commands.partitions.reassignments import Replicas, replicate
 from kafka_shell.commands.state.compare import (
+    FileDifferences,
     from_file,
     missing,
     note_unmatched,
     read_covered_state,
     state_in,
 )
-from kafka_shell.commands.state.model import Password, only
-from kafka_shell.commands.state.plan import Options, plan_state
+from kafka_shell.commands.state.model import Password, State, only
 from kafka_shell.commands.state.render import name_changes
 from kafka_shell.commands.state.run import chosen_kinds
+from kafka_shell.commands.state.section import Difference, Options, Planning, Section
 from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.commands.users import run as scram_options
 from kafka_shell.context import Context
@@ -71,3 +75,49 @@ def _password(invocation: Invocation, context: Context, source: Password) -> Sec
         return scram_options.password_from(source.file)
     scram_options.refuse_lost_password(invocation, context)
     return scram_options.new_password()
+
+
+def plan_state(context: Context, found: FileDifferences, wanted: State, options: Options) -> Plan:
+    """The changes that make the cluster match the file. What matches already is left out.
+
+    Topics come first, then users, quotas, ACLs and the rest; deletions are last. If an item is
+    refused, nothing of the plan is sent.
+    """
+    by_section: dict[Section, list[Difference]] = {}
+    pruned = False
+    for each in found.found:
+        if not each.removes or options.prune:
+            by_section.setdefault(each.section, []).append(each)
+            pruned |= each.removes
+    kinds = {section.name for section in by_section}
+    planning = Planning(context, wanted, options, kinds)
+    plans = [p for section, some in by_section.items() for p in section.plans(some, planning)]
+    with planning.collecting():
+        plan = plan_changes(planning.changes, context)
+        _refuse_sensitive(plan, planning)
+        plans.append(plan)
+    planning.mistakes.check()
+    plan = merge_plans(plans)
+    advice = Advice(warnings=tuple(planning.warnings), confirm=pruned or planning.confirm)
+    return replace(
+        plan,
+        order=plan.order | Order.WHOLE | (Order.CHAINED if pruned else Order.SEPARATE),
+        refused=Results({}, {**planning.refused, **plan.refused.failures}),
+        advice=advice + plan.advice,
+        unchanged=(),
+    ).noted(repeatable=True)
+
+
+def _refuse_sensitive(plan: Plan, planning: Planning) -> None:
+    """Refuse configs that brokers do not show, although their names do not say so."""
+    for change in plan.changes:
+        if change.after == HIDDEN:
+            resource = change.resource
+            place = planning.place(resource, change.field)
+            planning.refused[resource] = Failure(
+                "sensitive",
+                f"{place}: {resource}: {change.field} is unknown or sensitive, and a state"
+                " file contains no secrets",
+                hint="Check the name. Set a sensitive config with alter-configs, and remove"
+                " it from the file.",
+            )

@@ -10,37 +10,27 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell import settings
-from kafka_shell.admin.users.model import MIN_ITERATIONS
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.inverse import reverse
 from kafka_shell.base.results import Failure
 from kafka_shell.base.units import ConfigType, same_value, shorten, to_path
 from kafka_shell.commands.state.load import load
-from kafka_shell.commands.state.model import (
-    ANY_ITERATIONS,
-    ASSIGNMENT,
-    CONFIG_KINDS,
-    FACTOR,
-    SHAPE,
+from kafka_shell.commands.state.model import Differing, Fields, State, StateDiff, only
+from kafka_shell.commands.state.read import read_state
+from kafka_shell.commands.state.section import (
     Difference,
-    Differing,
-    Fields,
-    State,
-    StateDiff,
-    only,
+    Section,
+    StateRequest,
     order,
-    owner,
-    resource_of,
+    section_of,
 )
-from kafka_shell.commands.state.read import TEMPORARY, StateRequest, read_state
+from kafka_shell.commands.state.sections.topics import ASSIGNMENT
 from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.context import Context
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.kinds import is_pattern, select_whole
 from kafka_shell.wire.connection import Cluster
-
-_WITH_TYPES = frozenset(("topics", *CONFIG_KINDS))  # their configs have types
 
 
 def differences(before: State, after: State) -> Iterator[Difference]:
@@ -49,7 +39,7 @@ def differences(before: State, after: State) -> Iterator[Difference]:
     for kind in KINDS:
         if kind not in unread:
             parts = before.part(kind), after.part(kind)
-            yield from _of_kind(kind, *parts, (), unread, texts)
+            yield from _of_section(section_of(kind), *parts, (), unread, texts)
 
 
 class FileDifferences(Struct):
@@ -67,7 +57,7 @@ class FileDifferences(Struct):
     @property
     def only_on_cluster(self) -> list[Difference]:
         """What the file does not have, within its scope."""
-        return [each for each in self.found if only_on_cluster(each)]
+        return [each for each in self.found if each.removes]
 
 
 def from_file(now: State, wanted: State) -> FileDifferences:
@@ -77,32 +67,23 @@ def from_file(now: State, wanted: State) -> FileDifferences:
     for kind in KINDS:
         if kind in unread or not (kind in wanted.parts or kind in wanted.scope):
             continue
-        named = {owner(kind, key) for key in wanted.part(kind)} | wanted.covered.get(kind, set())
-        within = _scoped(kind, now, wanted)
+        section = section_of(kind)
+        owners = {key: section.owner(key) for key in now.part(kind)}
+        named = {section.owner(key) for key in wanted.part(kind)} | wanted.covered.get(kind, set())
+        words = wanted.scope.get(kind, ())
+        within = select_whole(words, list(dict.fromkeys(owners.values()))) if words else frozenset()
         here = {
             key: fields
             for key, fields in now.part(kind).items()
-            if (name := owner(kind, key)) in named or name in within
+            if owners[key] in named or owners[key] in within
         }
-        optional = (*SHAPE, *TEMPORARY)
-        for each in _of_kind(kind, here, wanted.part(kind), optional, unread, now.texts):
-            kept = only_on_cluster(each) and owner(kind, each.key) not in within
+        parts = here, wanted.part(kind)
+        for each in _of_section(section, *parts, section.optional, unread, now.texts):
+            kept = each.removes and owners[each.key] not in within
             (all.out_of_scope if kept else all.found).append(each)
-        names = {owner(kind, key) for key in now.part(kind)} | named
-        all.unmatched += [(kind, word) for word in _unmatched(wanted.scope.get(kind, ()), names)]
+        names = {*owners.values(), *named}
+        all.unmatched += [(kind, word) for word in _unmatched(words, names)]
     return all
-
-
-def only_on_cluster(each: Difference) -> bool:
-    """Whether the file does not have what differs."""
-    return each.verb == "delete" or (bool(each.field) and each.after is None)
-
-
-def _scoped(kind: str, now: State, wanted: State) -> frozenset[str]:
-    """The names (`owner`) of this kind on the cluster that are within the scope of the file."""
-    words = wanted.scope.get(kind, ())
-    names = list(dict.fromkeys(owner(kind, key) for key in now.part(kind)))
-    return select_whole(words, names) if words else frozenset()
 
 
 def _unmatched(words: Sequence[str], names: Collection[str]) -> Iterator[str]:
@@ -122,9 +103,10 @@ def sensitive_in(state: State, other: State) -> Iterator[tuple[str, str]]:
     if not state.sensitive:
         return
     named = {
-        (str(resource_of(kind, key)), name)
-        for kind in CONFIG_KINDS
-        for key, fields in other.part(kind).items()
+        (str(section.resource(key)), name)
+        for section in map(section_of, other.parts)
+        if section.typed
+        for key, fields in other.part(section.name).items()
         for name in fields
     }
     for config, is_set in state.sensitive.items():
@@ -141,8 +123,8 @@ def _unread(before: State, after: State) -> Collection[str]:
     return {*before.unread, *before.absent, *after.unread, *after.absent, *hidden}
 
 
-def _of_kind(
-    kind: str,
+def _of_section(
+    section: Section,
     before: Mapping[Any, Fields],
     after: Mapping[Any, Fields],
     optional: Collection[str],
@@ -151,44 +133,23 @@ def _of_kind(
 ) -> Iterator[Difference]:
     """The differences of one kind. A field in `optional` that `after` leaves out is not one. The
     values of `texts` are compared as they are."""
-    has_whole = kind in ("topics", "acls")
     for key in sorted(before.keys() | after.keys(), key=order):
         old, new = before.get(key), after.get(key)
-        if str(resource_of(kind, key)) in unread:
+        resource = str(section.resource(key))
+        if resource in unread:
             continue
-        if has_whole and (old is None or new is None):
+        if section.whole and (old is None or new is None):
             whole, verb = (old or {}, "delete") if new is None else (new, "create")
-            yield Difference(kind, key, verb=verb, whole=whole)
+            yield Difference(section, key, verb=verb, whole=whole)
             continue
-        for each in _of_fields(kind, key, old or {}, new or {}, optional, texts):
-            if f"{resource_of(kind, key)} {each.field}" not in unread:
-                yield each
-
-
-def _of_fields(
-    kind: str,
-    key: Any,
-    old: Fields,
-    new: Fields,
-    optional: Collection[str],
-    texts: Collection[str],
-) -> Iterator[Difference]:
-    for name in dict.fromkeys((*old, *new)):
-        if name == ASSIGNMENT and not (name in old and name in new):
-            continue  # exported only if asked for
-        if name == FACTOR and ASSIGNMENT in new:
-            continue  # follows from the assignment
-        if name not in new and name in optional:
-            continue
-        value = new.get(name)
-        if kind == "users" and value == ANY_ITERATIONS:
-            if name in old:
+        old, new = old or {}, new or {}
+        for name, value in section.compared(old, new):
+            if (name not in new and name in optional) or f"{resource} {name}" in unread:
                 continue
-            value = MIN_ITERATIONS
-        as_text = name in texts and kind in _WITH_TYPES
-        type = ConfigType.STRING if as_text else ConfigType.UNKNOWN
-        if not same_value(name, old.get(name), value, type):
-            yield Difference(kind, key, name, old.get(name), value)
+            as_text = section.typed and name in texts
+            type = ConfigType.STRING if as_text else ConfigType.UNKNOWN
+            if not same_value(name, old.get(name), value, type):
+                yield Difference(section, key, name, old.get(name), value)
 
 
 # What `diff` and `apply` compare: state files, and clusters.

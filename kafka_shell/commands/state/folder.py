@@ -11,14 +11,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.admin.acls.model import AclResourceType
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.files import open_private, replace_file
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import to_path
 from kafka_shell.commands.state.load import is_state_file, load
 from kafka_shell.commands.state.model import State, only
-from kafka_shell.commands.state.write import Content, document
+from kafka_shell.commands.state.section import Content, section_of
+from kafka_shell.commands.state.write import document
 
 _REST = "cluster"  # the file of what belongs to no topic
 _PREFIX = re.compile("[A-Za-z0-9]+")  # an ACL may be on any name, also `*` and `/etc/x`
@@ -142,8 +142,9 @@ def _by_prefix(state: State) -> dict[str, State]:
     found: dict[str, dict[str, dict[Any, Any]]] = {}
     spelled: dict[str, str] = {}
     for kind, part in state.parts.items():
+        section = section_of(kind)
         for key, fields in part.items():
-            name = _prefix(kind, key)
+            name = _prefix(section.topic(key))
             name = spelled.setdefault(name.lower(), name)  # names of files may ignore case
             found.setdefault(name, {}).setdefault(kind, {})[key] = fields
     if not found:  # the scope of an empty cluster
@@ -155,10 +156,6 @@ def _by_prefix(state: State) -> dict[str, State]:
     }
 
 
-def _prefix(kind: str, key: Any) -> str:
-    if kind == "acls":
-        topic = key.name if key.resource_type is AclResourceType.TOPIC else ""
-    else:
-        topic = key if kind == "topics" else ""
+def _prefix(topic: str) -> str:
     word = _PREFIX.match(topic)
     return word.group() if word and not topic.startswith("__") else _REST

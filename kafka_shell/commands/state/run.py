@@ -15,9 +15,10 @@ from kafka_shell.base.units import counted
 from kafka_shell.commands import select
 from kafka_shell.commands.state.compare import compare_sources, source_of, this_cluster
 from kafka_shell.commands.state.folder import write_folder
-from kafka_shell.commands.state.load import schema
 from kafka_shell.commands.state.model import State, StateDiff
-from kafka_shell.commands.state.read import StateRequest, read_state
+from kafka_shell.commands.state.read import read_state
+from kafka_shell.commands.state.schema import schema
+from kafka_shell.commands.state.section import StateRequest
 from kafka_shell.commands.state.spec import KIND_NAMES, KINDS
 from kafka_shell.commands.state.write import document, json_text, yaml_text
 from kafka_shell.context import Context

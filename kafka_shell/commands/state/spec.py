@@ -7,16 +7,18 @@ from kafka_shell.commands.partitions.spec import THROTTLE, WAIT
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Option
 
-KINDS = (
-    "topics",
-    "acls",
-    "quotas",
-    "users",
-    "client_configs",
-    "broker_configs",
-    "client_metrics",
-    "group_configs",
-)
+# Where the sections of state files are declared, in the order of a file.
+SECTIONS = {
+    "topics": "topics:Topics",
+    "acls": "acls:Acls",
+    "quotas": "quotas:Quotas",
+    "users": "users:Users",
+    "client_configs": "client_configs:ClientConfigs",
+    "broker_configs": "configs:BrokerConfigs",
+    "client_metrics": "configs:ClientMetrics",
+    "group_configs": "configs:GroupConfigs",
+}
+KINDS = tuple(SECTIONS)
 KIND_NAMES = tuple(kind.replace("_", "-") for kind in KINDS)
 _ONLY = Option("--only", kinds.TEXT, f"Only these kinds: {','.join(KIND_NAMES)}.", many=True,
                choices=KIND_NAMES, metavar="KINDS")  # fmt: skip

@@ -14,7 +14,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.change import plan_delete
-from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.topics.model import MAXIMUM, NewTopic, read_assignment
 from kafka_shell.base.errors import UsageError, did_you_mean, pointing_at
 from kafka_shell.base.files import bad_file, read_table, read_text
 from kafka_shell.base.plans import Change, Effect, Order, Plan, Resource, merge_plans
@@ -27,7 +27,6 @@ from kafka_shell.commands.configs.kinds import config_pairs
 from kafka_shell.commands.configs.run import alter, pointing_at_keys
 from kafka_shell.commands.options import timeout_ms
 from kafka_shell.commands.partitions.reassignments import replicate
-from kafka_shell.commands.state.model import MAXIMUM, new_topic, read_assignment
 from kafka_shell.commands.topics.spec import REPLICA_ASSIGNMENT, convert_assignment
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
@@ -221,6 +220,7 @@ def read_topics(file: str) -> list[NewTopic]:
         return [_topic(file, line, row) for line, row in read_table(file)]
 
     from kafka_shell.commands.state.load import load
+    from kafka_shell.commands.state.sections.topics import new_topic
 
     return [new_topic(name, fields) for name, fields in load(file).part("topics").items()]
 

@@ -23,8 +23,9 @@ from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.commands.state.load import load
 from kafka_shell.commands.state.model import ANY_ITERATIONS, Fields, Password, State
+from kafka_shell.commands.state.section import Content
 from kafka_shell.commands.state.spec import KINDS
-from kafka_shell.commands.state.write import Content, document, json_text, yaml_text
+from kafka_shell.commands.state.write import document, json_text, yaml_text
 
 EVERYTHING = """
 version: 1

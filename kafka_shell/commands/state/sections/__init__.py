@@ -1,0 +1,1 @@
+"""The sections of state files: one module for each kind of resources."""
