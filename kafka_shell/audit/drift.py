@@ -21,7 +21,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Resource, Value
 from kafka_shell.base.text import quote
 from kafka_shell.base.units import same_value
-from kafka_shell.output.change_lines import undo_lines
+from kafka_shell.output.change_kinds import undo_lines
 
 # Tables with intentional state -> their key columns. State that changes by itself (leaders, lag,
 # sizes) is not compared.

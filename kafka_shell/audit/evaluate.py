@@ -18,7 +18,7 @@ from kafka_shell.audit.query import select
 from kafka_shell.audit.session import is_remote, sentence
 from kafka_shell.audit.threads import in_threads
 from kafka_shell.base.plans import Change, Resource, Value
-from kafka_shell.output.change_lines import lines, undo_lines
+from kafka_shell.output.change_kinds import lines, undo_lines
 from kafka_shell.wire.rounds import in_slices
 
 # Of each control. The counts are those of all results.

@@ -15,7 +15,7 @@ from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quote
 from kafka_shell.context import Context, confirmed
-from kafka_shell.output.change_lines import undo_lines, unknown_undo_lines
+from kafka_shell.output.change_kinds import undo_lines, unknown_undo_lines
 from kafka_shell.output.humanize import change_values, name_few, question
 from kafka_shell.output.outcomes import draw_problems
 from kafka_shell.output.resource_kinds import command_after, touched

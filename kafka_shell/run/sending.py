@@ -26,7 +26,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.commands.options import add_resume
 from kafka_shell.context import Context
-from kafka_shell.output.change_lines import undo_lines, unknown_undo_lines
+from kafka_shell.output.change_kinds import undo_lines, unknown_undo_lines
 from kafka_shell.output.resource_kinds import hint_of, touched
 from kafka_shell.wire.failures import OtherClusterError
 

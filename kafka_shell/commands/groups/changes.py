@@ -25,7 +25,7 @@ from kafka_shell.commands.options import offset_or_time, with_hint, with_time
 from kafka_shell.context import Context
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation
-from kafka_shell.output.change_lines import SHARE_OFFSETS
+from kafka_shell.output.change_kinds import SHARE_OFFSETS
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import as_error
 from kafka_shell.wire.model import Partition

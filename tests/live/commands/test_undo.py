@@ -19,7 +19,7 @@ from kafka_shell.admin.configs.model import (
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.plans import Plan, apply
-from kafka_shell.output.change_lines import undo_lines
+from kafka_shell.output.change_kinds import undo_lines
 from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.connection import Cluster
 from tests.support.undo_lines import read, subject

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kafka_shell.base.plans import Change, Resource
 from kafka_shell.base.units import ConfigType, format_config_value, parse_config_value
-from kafka_shell.output.change_lines import undo_lines, unknown_undo_lines
+from kafka_shell.output.change_kinds import undo_lines, unknown_undo_lines
 from tests.support.undo_lines import read, subject
 
 topic_names = st.from_regex(r"[a-zA-Z0-9._-]{1,30}", fullmatch=True)

@@ -23,7 +23,7 @@ from kafka_shell.commands.acls.rules import parse_rule
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import logical_lines, tokenize
-from kafka_shell.output.change_lines import undo_lines, unknown_undo_lines
+from kafka_shell.output.change_kinds import undo_lines, unknown_undo_lines
 
 # Whatever a cluster may hold: control characters, line breaks, quotes, other alphabets, dashes.
 SPECIAL = st.sampled_from(

@@ -24,7 +24,7 @@ from kafka_shell.commands.acls.rules import FORM, OPERATIONS, Rule, Target, pars
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.output.change_lines import undo_lines
+from kafka_shell.output.change_kinds import undo_lines
 
 READ, WRITE = AclOperation.READ, AclOperation.WRITE
 ALLOW, DENY = AclPermission.ALLOW, AclPermission.DENY

@@ -21,7 +21,7 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.scan import Role, Scope, find_command, scan
 from kafka_shell.language.tokens import commands, tokenize
-from kafka_shell.output.change_lines import undo_lines
+from kafka_shell.output.change_kinds import undo_lines
 from kafka_shell.output.resource_kinds import command_for
 from kafka_shell.pasted.kafka_tools import translate
 

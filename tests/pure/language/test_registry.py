@@ -10,7 +10,6 @@ from kafka_shell import commands
 from kafka_shell.base.errors import UsageError
 from kafka_shell.base.plans import Secret
 from kafka_shell.commands import INDEX, REGISTRY, commands_of, function
-from kafka_shell.commands.changes import _KINDS
 from kafka_shell.language import kinds
 from kafka_shell.language.command import PROGRAM, RUNNING, Option, common_options, words_of_command
 from kafka_shell.language.cursor import completion_request
@@ -20,6 +19,7 @@ from kafka_shell.language.render import render
 from kafka_shell.language.scan import Scope
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.language.usage import usage
+from kafka_shell.output.change_kinds import KINDS as CHANGE_KINDS
 
 FOLDER = Path(commands.__file__).parent
 EXAMPLES = [example.line for command in REGISTRY for example in command.examples]
@@ -69,7 +69,7 @@ def test_declarations_name_functions_for_completion() -> None:
 
 
 def test_kinds_of_changes_name_functions_that_plan_them() -> None:
-    for kind in _KINDS.values():
+    for kind in CHANGE_KINDS.values():
         first, second, *_ = signature(function(kind.plan)).parameters
         assert (first, second) == ("context", "changes"), kind.plan
 

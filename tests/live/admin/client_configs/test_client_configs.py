@@ -33,7 +33,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.audit.table import ReadFailure
 from kafka_shell.audit.tables.access import read_client_configs, read_effective_client_configs
 from kafka_shell.base.errors import ShellError
-from kafka_shell.output.change_lines import undo_lines
+from kafka_shell.output.change_kinds import undo_lines
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.connection import Cluster

@@ -6,7 +6,7 @@ import pytest
 
 from kafka_shell.admin.cluster import features
 from kafka_shell.base.plans import Effect
-from kafka_shell.output.change_lines import undo_lines
+from kafka_shell.output.change_kinds import undo_lines
 from kafka_shell.output.resource_kinds import hint_of
 from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done

@@ -12,7 +12,7 @@ from kafka_shell.admin.groups import members as group_members
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Effect
-from kafka_shell.output.change_lines import undo_lines
+from kafka_shell.output.change_kinds import undo_lines
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.codec import Message
 from kafka_shell.wire.connection import Cluster

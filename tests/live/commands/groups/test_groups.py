@@ -11,7 +11,7 @@ from kafka_shell.admin.groups.model import GroupType
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.delete import plan_delete
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.output.change_lines import undo_lines
+from kafka_shell.output.change_kinds import undo_lines
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from tests.support import members

@@ -19,7 +19,7 @@ from kafka_shell.admin.partitions.model import (
 from kafka_shell.base.outcome import Outcome
 from kafka_shell.base.plans import Advice, Change, Effect, Plan, Resource
 from kafka_shell.output import progress
-from kafka_shell.output.change_lines import undo_lines
+from kafka_shell.output.change_kinds import undo_lines
 from kafka_shell.output.outcomes import plan_lines
 from kafka_shell.output.writer import Writer
 from tests.support.samples import RENDERERS

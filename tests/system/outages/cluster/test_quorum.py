@@ -15,7 +15,7 @@ from kafka_shell.base.structs import Resource, replace
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.output.change_lines import undo_lines
+from kafka_shell.output.change_kinds import undo_lines
 from kafka_shell.sandbox import config, process, state
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions

@@ -1,8 +1,10 @@
-"""How changes are shown as commands: one line for each kind."""
+"""The kinds of changes: how each is shown as a command, and planned."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
 
 from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.base.inverse import inverse
@@ -18,6 +20,18 @@ UNKNOWN = "  # outcome unknown"
 _KEPT = (CONFIGS_TOPIC, REGISTRATIONS_TOPIC)
 ON_BROKER = " on broker "
 SHARE_OFFSETS = "share-group-offsets"
+
+
+class ChangeKind(Struct, frozen=True):
+    """A kind of change. `line` is the command for changes of one resource.
+
+    `plan` names the function of the commands that returns the plan for many, with the options of
+    its steps: `timeout_ms`. `gone` is the error of what is gone already.
+    """
+
+    line: Callable[[Resource, Changes], str]
+    plan: str
+    gone: str = ""
 
 
 def undo_lines(changes: Iterable[Change]) -> tuple[str, ...]:
@@ -49,8 +63,8 @@ def lines(changes: Iterable[Change]) -> list[str]:
 
 def line_of(changes: Changes) -> str:
     """The command for changes of one kind to one resource, or an empty string."""
-    line = _LINES.get(key_of(changes[0]))
-    return "" if line is None else line(changes[0].resource, changes)
+    kind = KINDS.get(key_of(changes[0]))
+    return "" if kind is None else kind.line(changes[0].resource, changes)
 
 
 def key_of(change: Change) -> str:
@@ -171,19 +185,21 @@ def _voter_line(resource: Resource, changes: Changes) -> str:
     return f"alter-quorum {with_option('--add', f'{resource.name}@{change.after}')}"
 
 
-# By what `key_of` returns. Others have no command, or no inverse.
-_LINES: dict[str, Callable[[Resource, Changes], str]] = {
-    "feature": _feature_line,
-    "voter": _voter_line,
-    "config": _config_line,
-    **dict.fromkeys(("user", "user-default", "client-id", "client-id-default"), _quota_line),
-    **dict.fromkeys(("ip", "ip-default"), _quota_line),
-    "acl": _acl_line,
-    "client-config": _client_config_line,
-    "token": _token_line,
-    **dict.fromkeys(("group-offsets", SHARE_OFFSETS), _offsets_line),
-    "replica": replica_line,
-    "rollback-file": _reassignment_line,
-    "credential": _credential_line,
-    "topic": _topic_line,
+# By what `key_of` returns, in the order in which they are sent. Others have no inverse.
+_QUOTAS = ChangeKind(_quota_line, "quotas.run:plan_changes")
+_OFFSETS = ChangeKind(_offsets_line, "groups.changes:plan_changes")
+KINDS: dict[str, ChangeKind] = {
+    "feature": ChangeKind(_feature_line, "cluster.quorum:plan_levels"),
+    "voter": ChangeKind(_voter_line, "cluster.quorum:plan_voter_changes", "VOTER_NOT_FOUND"),
+    "config": ChangeKind(_config_line, "configs.run:plan_changes"),
+    **dict.fromkeys(("user", "user-default", "client-id", "client-id-default"), _QUOTAS),
+    **dict.fromkeys(("ip", "ip-default"), _QUOTAS),
+    "acl": ChangeKind(_acl_line, "acls.changes:plan_changes", "RESOURCE_NOT_FOUND"),
+    "client-config": ChangeKind(_client_config_line, "client_configs.run:plan_changes"),
+    "token": ChangeKind(_token_line, "tokens.run:plan_changes"),
+    **dict.fromkeys(("group-offsets", SHARE_OFFSETS), _OFFSETS),
+    "replica": ChangeKind(replica_line, "partitions.log_dirs:plan_changes"),
+    "rollback-file": ChangeKind(_reassignment_line, "partitions.reassignments:plan_rollbacks"),
+    "credential": ChangeKind(_credential_line, "users.run:plan_deletions", "RESOURCE_NOT_FOUND"),
+    "topic": ChangeKind(_topic_line, "topics.changes:plan_deletions", "UNKNOWN_TOPIC_OR_PARTITION"),
 }
