@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from kafka_shell import app
+from kafka_shell import start
 from kafka_shell.base.units import Bytes
 from kafka_shell.output import progress as progress_module
 from kafka_shell.output.progress import Progress
@@ -38,11 +38,11 @@ def test_a_dumb_terminal_gets_no_control_sequences(monkeypatch: pytest.MonkeyPat
     err = Tty()
     monkeypatch.setattr(sys, "stderr", err)
     monkeypatch.setenv("TERM", "dumb")
-    report = app._reporter()
+    report = start._reporter()
     report("a", 1, 4)
     assert err.getvalue() == ""
     monkeypatch.setenv("TERM", "xterm")
-    app._reporter()("a", 1, 4)
+    start._reporter()("a", 1, 4)
     assert "a:  25%" in err.getvalue()
 
 
