@@ -34,9 +34,9 @@ from kafka_shell.admin.groups import members, resets
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.partitions import (
     elections,
+    in_progress,
     log_dir_moves,
     log_dirs,
-    progress,
     reassignment,
     targets,
 )
@@ -263,7 +263,7 @@ class PartitionsApi(Family):
         assert all(score.before == score.after for score in plan.figures)
     """
 
-    reassignments = Reads(progress.under_way)
+    reassignments = Reads(in_progress.under_way)
 
     log_dirs = Reads(log_dirs.describe)
 

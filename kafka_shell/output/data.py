@@ -1,8 +1,8 @@
 """Convert models to plain data for JSON, YAML and CSV. The keys are stable: scripts rely on them.
 
 - A model is an object with its field names as keys, in order.
-- An enum is its name in lower case (`dynamic_topic`), except SCRAM mechanisms (`SCRAM-SHA-512`).
-  A tuple is a list. A resource is one string (`topic orders`). NaN and infinity are null, because
+- An enum is its name in lower case (`dynamic_topic`), a tuple is a list, and a resource is one
+  string (`topic orders`). A model with `as_data` decides itself. NaN and infinity are null, because
   JSON has no such numbers.
 - A failure is `{"resource", "error", "message"}`, a row among the successful rows.
 - Results whose values are sequences (the configs of many resources) are one flat array.
@@ -26,8 +26,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.admin.configs.model import ConfigResource
-from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.base.command_results import Listing
 from kafka_shell.base.outcome import ChangeResult, EntryDetails, JournalEntry, Outcome
 from kafka_shell.base.plans import Change, Plan, Resource, Secret
@@ -48,6 +46,8 @@ def plain(value: object) -> Data:
     special = _SPECIAL.get(type(value))
     if special is not None:
         return special(value)
+    if isinstance(value, Enum | Struct) and (as_data := getattr(value, "as_data", None)):
+        return as_data()
     if isinstance(value, Enum):
         return value.name.lower()
     if isinstance(value, Struct):
@@ -210,7 +210,6 @@ def _planned(plan: Plan) -> Outcome:
 _SPECIAL: dict[type, Callable[[Any], Data]] = {
     float: _finite,
     Resource: str,
-    ConfigResource: str,
     Results: lambda results: list(items(results)),
     Listing: lambda listing: list(items(listing)),
     Failure: lambda failure: {"error": failure.name, "message": failure.message},
@@ -219,7 +218,6 @@ _SPECIAL: dict[type, Callable[[Any], Data]] = {
     JournalEntry: _journal_entry,
     EntryDetails: _journal_entry,
     Plan: lambda plan: _outcome(_planned(plan)),
-    ScramMechanism: lambda mechanism: mechanism.label,
 }
 _ROWS: dict[type, Callable[[Any], Iterable[object]]] = {
     Plan: lambda plan: _outcome(_planned(plan))["changes"],

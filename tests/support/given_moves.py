@@ -21,7 +21,7 @@ from kafka.protocol.metadata import MetadataResponse
 from kafka_shell import admin
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, own_source
-from kafka_shell.admin.partitions import batches, progress, sizes, steps, throttles
+from kafka_shell.admin.partitions import batches, in_progress, progress, sizes, steps, throttles
 from kafka_shell.admin.partitions.model import Move, Reassignment, TopicPartition
 from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.partitions.throttles import Config, broker_config
@@ -221,7 +221,7 @@ class GivenCluster(Cluster):
 def given(topics: Mapping[str, Sequence[Replicas]], *brokers: int) -> Iterator[GivenCluster]:
     """A cluster whose facts are these topics and running brokers, while the block runs."""
     with GivenCluster(topics, *brokers) as facts, pytest.MonkeyPatch.context() as patch:
-        _replace(patch, progress.under_way, lambda _, topics=None: facts.under_way(topics))
+        _replace(patch, in_progress.under_way, lambda _, topics=None: facts.under_way(topics))
         _replace(patch, metadata_scan.scan, lambda _, *args: facts.scan(*args))
         patch.setattr(configs, "describe", lambda _, each, *__: facts.describe_configs(each))
         patch.setattr(throttles, "_alter", lambda _, new, check=False: facts.alter(new, check))

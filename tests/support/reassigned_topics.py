@@ -12,8 +12,8 @@ from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.partitions import log_dirs
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox

@@ -44,7 +44,7 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import NOT_READY_STATES, REBALANCING_STATES
 from kafka_shell.admin.partitions import log_dirs, throttles
-from kafka_shell.admin.partitions import progress as move_progress
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import LogDir, TopicPartition
 from kafka_shell.admin.partitions.throttles import RATE_OF, Record
 from kafka_shell.admin.topics import min_isr
@@ -395,7 +395,7 @@ def _lost(cluster: Cluster, given: CheckInput, failure: Failure) -> Finding:
 
 def _moves(cluster: Cluster, given: CheckInput) -> Found:
     """Partition reassignments in progress."""
-    moving = move_progress.under_way(cluster).values
+    moving = under_way(cluster).values
     if moving:
         summary = f"{counted(len(moving), 'partition')} being reassigned"
         yield finding_about(Severity.NOTE, "moves", summary, list(moving))
@@ -403,7 +403,7 @@ def _moves(cluster: Cluster, given: CheckInput) -> Found:
 
 def _throttles(cluster: Cluster, given: CheckInput, known: configs.Entries) -> Found:
     """Throttles left behind."""
-    moving, recorded = move_progress.under_way(cluster).values, given.recorded()
+    moving, recorded = under_way(cluster).values, given.recorded()
     left, not_read = throttles.left_behind(cluster, moving, recorded, known=known)
     if unused := throttles.of_no_move(left, moving):
         about = list(dict.fromkeys(str(row.resource) for row in unused))

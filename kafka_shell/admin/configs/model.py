@@ -76,6 +76,10 @@ class ConfigResource(Struct, frozen=True, order=True):
     def __str__(self) -> str:
         return f"{self.kind} {self.name}".rstrip()
 
+    def as_data(self) -> str:
+        """The resource in JSON."""
+        return str(self)
+
 
 _KINDS = {
     ResourceType.TOPIC: "topic",

@@ -7,14 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.partitions.in_progress import CONFIRM_S, under_way
 from kafka_shell.admin.partitions.log_dir_moves import follow as follow_dirs
 from kafka_shell.admin.partitions.model import Dirs, Move, MoveStatus, Reassignment, TopicPartition
 from kafka_shell.admin.partitions.progress import (
-    CONFIRM_S,
     assignment_of,
     settled_rows,
     spell,
-    under_way,
     with_sizes,
 )
 from kafka_shell.admin.partitions.stalls import Stall, StallWatch

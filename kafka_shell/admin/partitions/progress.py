@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.partitions import sizes as move_sizes
 from kafka_shell.admin.partitions import stalls
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.log_dir_moves import with_dir_status
 from kafka_shell.admin.partitions.model import (
     Assignment,
@@ -22,18 +23,12 @@ from kafka_shell.admin.partitions.model import (
 )
 from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.records.offsets import log_ends
-from kafka_shell.base.results import Results
 from kafka_shell.base.structs import replace
-from kafka_shell.base.waits import CHANGE_MS, POLL_S, SETTLE_S, VISIBLE_S
-from kafka_shell.wire import messages
+from kafka_shell.base.waits import POLL_S, SETTLE_S, VISIBLE_S
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.model import Broker
-from kafka_shell.wire.requests import CONTROLLER
 
-# Until a controller that does not list a reassignment is believed. One that has just lost or won an
-# election may answer from before it.
-CONFIRM_S = 3.0
 _FIRST_RETRY_S = 0.05
 NOT_MOVING = "not being reassigned"
 
@@ -41,40 +36,6 @@ Lags = Mapping[tuple[int, TopicPartition], int]
 
 
 # -- in progress -----------------------------------------------------------------------------------
-
-
-def under_way(
-    cluster: Cluster, topics: Sequence[str] | None = None
-) -> Results[TopicPartition, Reassignment]:
-    """The reassignments in progress: all, or of these topics, sorted by partition (API key 46)."""
-    request = messages.ListPartitionReassignmentsRequest(timeout_ms=CHANGE_MS, topics=None)
-    names = None if topics is None else set(topics)
-    response = cluster.send(request, to=CONTROLLER, requires="DESCRIBE on the cluster")
-    found = sorted(
-        (
-            Reassignment(
-                topic.name, row.partition_index, tuple(row.replicas),
-                tuple(row.adding_replicas), tuple(row.removing_replicas),
-            )
-            for topic in response.topics
-            for row in topic.partitions
-            if names is None or topic.name in names
-        ),
-        key=lambda each: each.topic_partition,
-    )  # fmt: skip
-    return Results({each.topic_partition: each for each in found})
-
-
-def confirmed_under_way(
-    cluster: Cluster, topics: Sequence[str] | None = None
-) -> Results[TopicPartition, Reassignment]:
-    """The same, for a change that depends on it: an empty list is read again for CONFIRM_S."""
-    until = time.monotonic() + CONFIRM_S
-    if cluster.deadline is not None:
-        until = min(until, cluster.deadline)
-    while not (found := under_way(cluster, topics)).values and time.monotonic() + POLL_S < until:
-        time.sleep(POLL_S)
-    return found
 
 
 def with_sizes(cluster: Cluster, moving: Sequence[Reassignment]) -> list[Reassignment]:

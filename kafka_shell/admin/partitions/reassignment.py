@@ -21,6 +21,7 @@ from kafka_shell.admin.partitions.batches import (
     split,
 )
 from kafka_shell.admin.partitions.follow import Follow
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.log_dir_moves import LogDirPlan, plan_dirs
 from kafka_shell.admin.partitions.model import (
     Assignment,
@@ -38,7 +39,6 @@ from kafka_shell.admin.partitions.progress import (
     current_assignment,
     progress,
     spell,
-    under_way,
 )
 from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.partitions.steps import MoveReplicas

@@ -7,9 +7,10 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.log_dir_moves import LogDirPlan
 from kafka_shell.admin.partitions.model import Assignment, Move, TopicPartition
-from kafka_shell.admin.partitions.progress import current, spell, under_way
+from kafka_shell.admin.partitions.progress import current, spell
 from kafka_shell.admin.partitions.throttles import RemoveThrottle, note_still_set, with_still_set
 from kafka_shell.admin.records.offsets import topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure

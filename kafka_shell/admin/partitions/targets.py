@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.partitions import sizes as replica_sizes
 from kafka_shell.admin.partitions.batches import BatchLimits
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import (
     EARLIEST,
     LATEST,
@@ -24,7 +25,7 @@ from kafka_shell.admin.partitions.model import (
 from kafka_shell.admin.partitions.planner import plan as planner
 from kafka_shell.admin.partitions.planner.placement import MIN_GAIN, PlanLimits, Problem, Proposal
 from kafka_shell.admin.partitions.planner.plan import Scope
-from kafka_shell.admin.partitions.progress import CurrentAssignment, current_assignment, under_way
+from kafka_shell.admin.partitions.progress import CurrentAssignment, current_assignment
 from kafka_shell.admin.partitions.reassignment import plan_move
 from kafka_shell.admin.partitions.sizes import Disks, Sizes
 from kafka_shell.admin.partitions.throttles import (

@@ -33,8 +33,8 @@ from kafka_shell.admin.configs import read as configs_module
 from kafka_shell.admin.configs.change import AlterConfigs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.configs.read import Entries, by_target
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import Move, Reassignment, TopicPartition
-from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Outcomes, Resource

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import replicas_moving
-from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.topics.similar import with_near_misses
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Results, as_failure

@@ -85,6 +85,10 @@ class ScramMechanism(CodedEnum):
         """`SCRAM-SHA-256`."""
         return self.name.replace("_", "-")
 
+    def as_data(self) -> str:
+        """The mechanism in JSON."""
+        return self.label
+
 
 # The limits of brokers for both mechanisms. The lower one is the default.
 MIN_ITERATIONS, MAX_ITERATIONS = 4096, 16384

@@ -236,7 +236,7 @@ def read_disk_replicas(cluster: Cluster, names: Names) -> Rows:
 )
 def read_reassignments(cluster: Cluster, names: Names) -> Rows:
     """ListPartitionReassignments, API key 46."""
-    from kafka_shell.admin.partitions.progress import under_way
+    from kafka_shell.admin.partitions.in_progress import under_way
 
     for each in under_way(cluster):
         replicas, adding, removing = map(list, (each.replicas, each.adding, each.removing))

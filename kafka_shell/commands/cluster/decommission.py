@@ -9,7 +9,7 @@ from kafka_shell.admin.cluster import quorum, unregister
 from kafka_shell.admin.cluster.decommission import DONE, NOT_CHECKED, SKIPPED, Decommission
 from kafka_shell.admin.cluster.model import Voter
 from kafka_shell.admin.cluster.restart.judge import Verdict
-from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.targets import plan_remove_throttle, wait_until_drained
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Advice, Plan, Runbook, Stage

@@ -10,11 +10,11 @@ from typing import Any
 
 from kafka_shell import journal
 from kafka_shell.admin.cluster.registrations import registered
-from kafka_shell.admin.partitions import progress as move_progress
 from kafka_shell.admin.partitions import reassignment
 from kafka_shell.admin.partitions import targets as move_targets
 from kafka_shell.admin.partitions.batches import BatchLimits, FollowBatches
 from kafka_shell.admin.partitions.follow import Follow
+from kafka_shell.admin.partitions.in_progress import confirmed_under_way, under_way
 from kafka_shell.admin.partitions.model import Assignment, Dirs, Move, MoveState, TopicPartition
 from kafka_shell.admin.partitions.partition_files import (
     MoveFile,
@@ -142,7 +142,7 @@ def _moving(invocation: Invocation, context: Context) -> Results[Resource, Topic
         chosen = select.partitions(invocation, context.cluster, "partitions")
         return chosen.map(lambda each: TopicPartition(each.topic, each.partition))
     topics = select.topics(invocation, context.cluster, "topics")
-    moving = move_progress.confirmed_under_way(context.cluster, topics).values
+    moving = confirmed_under_way(context.cluster, topics).values
     busy = {each.topic for each in moving}
     idle = [name for name in topics if name not in busy]
     missing = topics_read.describe(context.cluster, idle, only=lambda topic: False).failures
@@ -341,7 +341,7 @@ def verify_reassign_partitions(
 def _under_way(
     cluster: Cluster, topics: Sequence[str], finish: bool
 ) -> dict[TopicPartition, tuple[int, ...]]:
-    read = move_progress.confirmed_under_way if finish else move_progress.under_way
+    read = confirmed_under_way if finish else under_way
     return {key: each.after for key, each in read(cluster, topics).values.items()}
 
 
@@ -370,7 +370,7 @@ def _finish(
         topics = list({each.topic: None for each in file.target})
     record = throttle_record(context)
     state = reassignment.state(cluster, wanted, dirs, record.read(), topics)
-    moving = move_progress.under_way(cluster).values
+    moving = under_way(cluster).values
     rows, _ = left_behind(cluster, moving, record.read(), topics)
     if not rows:
         return _shown(state)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from kafka_shell.admin.partitions import elections
-from kafka_shell.admin.partitions import progress as move_progress
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import ElectionStatus, Reassignment
 from kafka_shell.admin.partitions.partition_files import read_partitions
+from kafka_shell.admin.partitions.progress import with_sizes
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.plans import Plan, Resource
@@ -23,10 +24,10 @@ def list_reassignments(
 ) -> tuple[Reassignment, ...] | NoRows:
     """The running reassignments, and how much of them is copied."""
     topics = select.topics(invocation, context.cluster) if invocation["topic"] else None
-    found = move_progress.under_way(context.cluster, topics)
+    found = under_way(context.cluster, topics)
     if not found.values:
         return NoRows("no partition is being reassigned")
-    return tuple(move_progress.with_sizes(context.cluster, list(found)))
+    return tuple(with_sizes(context.cluster, list(found)))
 
 
 def elect_preferred(invocation: Invocation, context: Context) -> Plan:

@@ -27,8 +27,8 @@ from kafka_shell.admin.configs.model import (
     ResourceType,
 )
 from kafka_shell.admin.configs.read import by_name, describe, of_some_broker
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
-from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.topics.model import format_assignment
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Report, Resource

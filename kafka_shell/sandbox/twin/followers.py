@@ -14,8 +14,8 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.stalls import waits_for
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure

@@ -29,7 +29,7 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.configs.read import known_of
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.partitions import log_dirs
-from kafka_shell.admin.partitions import progress as move_progress
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.records import offsets
@@ -81,7 +81,7 @@ VERBS: tuple[Callable[[Cluster], Any], ...] = (
     lambda cluster: transactions.describe(cluster, ["ledger-1"]),
     lambda cluster: transactions.find_hanging(cluster, topics=["orders.placed"]),
     lambda cluster: producers.describe(cluster, [_PLACED]),
-    lambda cluster: move_progress.under_way(cluster),
+    lambda cluster: under_way(cluster),
     lambda cluster: client_configs.describe(cluster),
     lambda cluster: health.health(cluster),
 )

@@ -12,8 +12,8 @@ import pytest
 
 from kafka_shell.admin.configs.change import AlterConfigs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.partitions.reassignment import plan_move
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Secret

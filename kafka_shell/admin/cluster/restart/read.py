@@ -24,8 +24,8 @@ from kafka_shell.admin.cluster.restart.judge import (
     restart_order,
 )
 from kafka_shell.admin.partitions import log_dirs
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import LogDir
-from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.read import scan_reassigned
 from kafka_shell.admin.topics.visibility import hidden

@@ -8,8 +8,8 @@ from typing import Any
 
 from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import Reassignment
-from kafka_shell.admin.partitions.progress import under_way
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.change import Growing, plan_create, plan_growth, with_checked_configs
 from kafka_shell.admin.topics.model import (

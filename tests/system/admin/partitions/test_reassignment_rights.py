@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.partitions import progress as move_progress
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import Move, TopicPartition
 from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, state
 from kafka_shell.admin.partitions.steps import MoveReplicas
@@ -32,7 +32,7 @@ def test_who_may_not_is_told_which_permission_is_missing(secure_sandbox: Sandbox
     move = Move(TopicPartition("move.denied", 0), (1,), (1,))
     with log_in(secure_sandbox, "alice") as alice, log_in(secure_sandbox, "admin") as admin:
         with pytest.raises(ShellError) as denied:
-            move_progress.under_way(alice)
+            under_way(alice)
         assert denied.value.code == "CLUSTER_AUTHORIZATION_FAILED"
         assert denied.value.hint == "Requires DESCRIBE on the cluster."
         with pytest.raises(ShellError) as denied:

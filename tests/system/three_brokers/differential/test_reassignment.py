@@ -13,10 +13,8 @@ import pytest
 from kafka_shell.admin.partitions import (
     log_dirs,
 )
-from kafka_shell.admin.partitions import (
-    progress as move_progress,
-)
 from kafka_shell.admin.partitions import targets as move_targets
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import MoveStatus, TopicPartition
 from kafka_shell.admin.partitions.partition_files import read_moves, to_json
 from kafka_shell.admin.partitions.progress import current_assignment
@@ -98,7 +96,7 @@ def test_a_move_under_way_looks_the_same_to_both(
         )
         ours = {
             each.partition: (each.replicas, each.adding, each.removing)
-            for each in move_progress.under_way(cluster, [topic])
+            for each in under_way(cluster, [topic])
         }
         assert ours == listed(tool(three_brokers, "--list"), topic)
         assert ours.keys() == {0, 2}

@@ -9,6 +9,7 @@ import pytest
 
 from kafka_shell.admin.partitions import progress as move_progress
 from kafka_shell.admin.partitions import sizes as move_sizes
+from kafka_shell.admin.partitions.in_progress import under_way
 from kafka_shell.admin.partitions.model import (
     BrokerLoad,
     Move,
@@ -100,7 +101,7 @@ def test_a_move_under_way_is_listed_with_what_is_copied(filled: Filled, cluster:
     wait_for("the move is listed", lambda: reassigned_topics.moving(cluster, held) == {0: (3,)})
 
     def listed() -> Reassignment:
-        (row,) = move_progress.with_sizes(cluster, list(move_progress.under_way(cluster, [held])))
+        (row,) = move_progress.with_sizes(cluster, list(under_way(cluster, [held])))
         return row
 
     wait_for("broker 3 has the replica", lambda: listed().lag is not None)
