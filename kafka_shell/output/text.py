@@ -170,8 +170,8 @@ def _places(plain: str, cells: int) -> Iterator[tuple[int, int]]:
 
 
 def _break(plain: str, cells: int, start: int = 0) -> int:
-    """The index to break at: after the last space or comma that fits, else at the width. The end if
-    all fits."""
+    """The index to break at: after the last space that fits, else the last comma, else at the
+    width. The end if all fits."""
     used = 0
     for full in range(start, len(plain)):
         used += _cells(plain[full])
@@ -182,9 +182,10 @@ def _break(plain: str, cells: int, start: int = 0) -> int:
     full = max(start + 1, full)
     if plain[full : full + 1] == " ":
         return full
-    for index in range(full, start + (full - start) // 3, -1):
-        if plain[index - 1] in " ,;":
-            return index
+    for stops in (" ", ",;"):
+        for index in range(full, start + (full - start) // 3, -1):
+            if plain[index - 1] in stops:
+                return index
     return full
 
 

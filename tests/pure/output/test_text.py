@@ -56,6 +56,7 @@ def test_a_record_of_a_megabyte_is_wrapped_line_by_line() -> None:
 def test_wrap_breaks_after_commas_and_spaces() -> None:
     assert plain(wrap(text("PLAINTEXT://a:1,SSL://b:2"), 20)) == "PLAINTEXT://a:1,\nSSL://b:2"
     assert plain(wrap(text("one two three"), 8)) == "one two\nthree"
+    assert plain(wrap(text("read 1,048,588 records"), 12)) == "read\n1,048,588\nrecords"
 
 
 def test_hang_indents_what_follows() -> None:
