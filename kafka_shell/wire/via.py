@@ -50,7 +50,8 @@ def _connect(via: Via, address: Address, timeout: float) -> socket.socket:
         connected: socket.socket = proxy.connect(address.host, address.port, timeout)
     except (ProxyError, OSError) as error:
         slow = isinstance(error, TimeoutError)
-        reason = f"no response within {timeout:.1f} s" if slow else quoted(str(error))
+        told = getattr(error, "strerror", None) or str(error)  # without `[Errno 111]`
+        reason = f"no response within {timeout:.1f} s" if slow else quoted(told)
         message = f"cannot connect to {address}: {reason}"
         raise unreachable(message, "Check the proxy and its access rules.", "via") from None
     return connected

@@ -70,6 +70,7 @@ def test_proxy_that_is_down_is_not_used_for_this_machine(sandbox: Sandbox, tmp_p
     via = f"socks5://127.0.0.1:{free_port()}"
     run = away(tmp_path, sandbox, via)("topics")
     assert run.status == 3 and f"(through {via})" in run.stderr, str(run)
+    assert "[Errno" not in run.stderr
     for way in (via, "ssh://bastion.invalid"):
         Program(tmp_path, sandbox.bootstrap, {"KAFKA_SH_VIA": way}).ok("topics")
 
