@@ -51,6 +51,18 @@ class ShellError(Exception):
         self.see = see
 
 
+def missing_package(purpose: str, package: str, extra: str, *, hint: str = ".") -> ShellError:
+    """The error that something requires a Python package, which an extra of the program installs.
+    `hint` follows the
+    command that installs it."""
+    return ShellError(
+        f"{purpose} requires the Python package {package}, which is not installed",
+        hint=f"Run pip install 'kafka-sh[{extra}]'{hint}",
+        code="missing-package",
+        status=Status.WRONG,
+    )
+
+
 class UnexpectedEnd(ShellError):
     """A long-running change ended with another result than the one requested."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.base.errors import ShellError
+from kafka_shell.base.errors import ShellError, missing_package
 from kafka_shell.base.files import private_folder, xdg_folder
 from kafka_shell.base.units import Bytes
 
@@ -139,12 +139,8 @@ def _maven(scratch: Path, report: Report, total: int) -> MavenContext:
     """Return a jgo context that downloads into `scratch` and reports the progress in bytes."""
     try:
         from jgo.maven import MavenContext, PythonResolver
-    except ImportError as error:
-        raise ShellError(
-            "the sandbox requires the package jgo, which is not installed",
-            hint="Run pip install 'kafka-sh[sandbox]'.",
-            code="no-jgo",
-        ) from error
+    except ImportError:
+        raise missing_package("the sandbox", "jgo", "sandbox") from None
     done = 0
     lock = Lock()
 

@@ -7,18 +7,14 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from kafka_shell.base.errors import ShellError
+from kafka_shell.base.errors import ShellError, missing_package
 from kafka_shell.base.files import write_private
 from kafka_shell.base.waits import until
 
 try:
     import psutil
 except ImportError as missing:
-    raise ShellError(
-        "the sandbox requires the package psutil, which is not installed",
-        hint="Run pip install 'kafka-sh[sandbox]'.",
-        code="no-psutil",
-    ) from missing
+    raise missing_package("the sandbox", "psutil", "sandbox") from missing
 
 TERM_SECONDS = 20.0
 KILL_SECONDS = 10.0

@@ -6,7 +6,7 @@ import json
 import secrets
 from pathlib import Path
 
-from kafka_shell.base.errors import ShellError
+from kafka_shell.base.errors import missing_package
 from kafka_shell.base.files import private_folder, to_properties, write_private
 from kafka_shell.sandbox.state import Sandbox
 
@@ -140,12 +140,8 @@ def _make_certificates(sandbox: Sandbox) -> None:
     try:
         import trustme
         from cryptography.hazmat.primitives import serialization
-    except ImportError as error:
-        raise ShellError(
-            "a secure sandbox requires the package trustme, which is not installed",
-            hint="Run pip install 'kafka-sh[sandbox]'.",
-            code="no-trustme",
-        ) from error
+    except ImportError:
+        raise missing_package("a secure sandbox", "trustme", "sandbox") from None
 
     def write(name: str, certificate: trustme.LeafCert) -> None:
         # Java reads PKCS 8 only; trustme writes the traditional OpenSSL format.

@@ -19,8 +19,6 @@ from kafka_shell.wire import messages
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, LimitTime, Sasl
 from kafka_shell.wire.failures import COORDINATION, unreachable
 from kafka_shell.wire.frames import MalformedError
-from kafka_shell.wire.iam import Iam
-from kafka_shell.wire.kerberos import Kerberos
 
 
 class Message:
@@ -282,10 +280,14 @@ def sasl_mechanism(
             f"Use one of {', '.join(sorted(SASL_MECHANISMS))}.",
         )
     if sasl.mechanism == "GSSAPI":
+        from kafka_shell.wire.kerberos import Kerberos
+
         return SaslClient(Kerberos(address.host, dict(sasl.options)))
     if sasl.mechanism == "AWS_MSK_IAM":
         if not config.uses_tls:
             raise _unusable("SASL AWS_MSK_IAM requires TLS", "Set security.protocol=SASL_SSL.")
+        from kafka_shell.wire.iam import Iam
+
         return SaslClient(Iam(address.host, sasl.options))
     settings: dict[str, Any] = {
         "host": address.host,

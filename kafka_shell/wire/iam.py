@@ -8,7 +8,7 @@ import threading
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from kafka_shell.base.errors import ShellError
+from kafka_shell.base.errors import ShellError, missing_package
 from kafka_shell.base.text import quoted
 from kafka_shell.wire.failures import unreachable
 
@@ -56,11 +56,7 @@ def signed_request(host: str, options: Options) -> bytes:
         from botocore.credentials import RefreshableCredentials
         from botocore.exceptions import BotoCoreError, ClientError
     except ImportError:
-        raise unreachable(
-            "SASL AWS_MSK_IAM requires the Python package botocore, which is not installed",
-            "Run pip install 'kafka-sh[msk]'.",
-            "missing-extra",
-        ) from None
+        raise missing_package("SASL AWS_MSK_IAM", "botocore", "msk") from None
     match = _REGION.search(host)
     try:
         with _LOCK:

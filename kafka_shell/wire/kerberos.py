@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_shell.base.errors import ShellError
+from kafka_shell.base.errors import ShellError, missing_package
 from kafka_shell.base.text import quoted
 from kafka_shell.wire.failures import unreachable
 
@@ -22,12 +22,8 @@ class Kerberos:
         try:
             import gssapi
         except (ImportError, OSError):
-            raise unreachable(
-                "SASL GSSAPI requires the Python package gssapi, which is not installed",
-                "Run pip install 'kafka-sh[kerberos]', which compiles it: Debian's packages"
-                " libkrb5-dev, python3-dev and gcc are required.",
-                "missing-extra",
-            ) from None
+            compiles = ", which requires Debian's packages libkrb5-dev, python3-dev and gcc."
+            raise missing_package("SASL GSSAPI", "gssapi", "kerberos", hint=compiles) from None
         service = f"{options.get('serviceName') or 'kafka'}@{host}"
         try:
             name = gssapi.Name(service, gssapi.NameType.hostbased_service)

@@ -10,7 +10,7 @@ import uuid
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode, urlsplit
 
-from kafka_shell.base.errors import ShellError
+from kafka_shell.base.errors import ShellError, missing_package
 from kafka_shell.base.plans import Secret
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quoted
@@ -146,9 +146,7 @@ def _signature(assertion: Assertion, text: bytes) -> bytes:
         from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
     except ImportError:
-        message = "an OAuth assertion requires the Python package cryptography, which is not"
-        hint = "Run pip install 'kafka-sh[oauth]'."
-        raise unreachable(f"{message} installed", hint, "missing-extra") from None
+        raise missing_package("an OAuth assertion", "cryptography", "oauth") from None
     path, algorithm = assertion.key_file, assertion.algorithm
     password = assertion.key_password
     try:

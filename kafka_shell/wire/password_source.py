@@ -6,7 +6,7 @@ from threading import Lock
 
 from msgspec import Struct
 
-from kafka_shell.base.errors import ShellError, Status
+from kafka_shell.base.errors import ShellError, Status, missing_package
 from kafka_shell.base.plans import Secret
 from kafka_shell.base.text import masked
 
@@ -78,12 +78,7 @@ class PasswordSource(Struct, frozen=True):
         try:
             import keyring
         except ImportError:
-            raise ShellError(
-                f"{self.where}: the keyring package is not installed",
-                hint="Install it with: pip install 'kafka-sh[keyring]'",
-                code="no-keyring",
-                status=Status.WRONG,
-            ) from None
+            raise missing_package(f"{self.where}: a keyring", "keyring", "keyring") from None
         try:
             password: str | None = keyring.get_password(self.keyring, username)
         except Exception as error:  # each backend has its own exceptions

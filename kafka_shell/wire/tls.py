@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kafka_shell.base.errors import ShellError
+from kafka_shell.base.errors import ShellError, missing_package
 from kafka_shell.base.plans import Secret
 from kafka_shell.base.units import to_path
 from kafka_shell.wire.endpoint import Address, Tls, is_pem
@@ -130,10 +130,7 @@ def _read(path: str, store: str, password: Secret | None) -> str:
             pkcs12,
         )
     except ImportError:
-        hint = "Run pip install 'kafka-sh[pkcs12]'."
-        raise _bad_file(
-            f"cannot read {path}: the Python package cryptography is not installed", None, hint
-        ) from None
+        raise missing_package(f"reading {path}", "cryptography", "pkcs12") from None
     try:
         found = pkcs12.load_pkcs12(data, password.reveal().encode() if password else None)
     except ValueError:

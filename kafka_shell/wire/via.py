@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from kafka_shell.base.errors import ShellError
+from kafka_shell.base.errors import ShellError, missing_package
 from kafka_shell.base.text import quoted
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, Via, is_loopback
 from kafka_shell.wire.failures import unreachable
@@ -36,8 +36,7 @@ def _connect(via: Via, address: Address, timeout: float) -> socket.socket:
         from python_socks import ProxyError, ProxyType
         from python_socks.sync import Proxy
     except ImportError:
-        message = f"cannot connect to {address}: the Python package python-socks is not installed"
-        raise unreachable(message, "Run pip install 'kafka-sh[proxy]'.", "missing-extra") from None
+        raise missing_package(f"a connection to {address}", "python-socks", "proxy") from None
     kind = ProxyType.HTTP if via.scheme == "http" else ProxyType.SOCKS5
     if via.scheme == "ssh":
         from kafka_shell.wire.tunnel import tunnel
