@@ -6,8 +6,9 @@ import errno
 import re
 import socket
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.results import Failure, as_failure, mentions
@@ -137,6 +138,12 @@ class BrokerError(ShellError):
 
     kafka_code: int | None = None
     requires = ""
+
+
+def raise_first(failures: Mapping[Any, Failure]) -> None:
+    """Raise the first of the failures, if there are any."""
+    for why in failures.values():
+        raise as_error(why)
 
 
 def unreachable(message: str, hint: str, code: str) -> ShellError:

@@ -240,12 +240,13 @@ def topic_rows(
     *,
     name: str = "name",
     index: str = "partition_index",
+    ids: Mapping[str, UUID] | None = None,
 ) -> list[Any]:
     """The topics of a request, with the fields of each partition. `topic` and `partition` are
-    kafka-python's classes, `name` and `index` their fields."""
+    kafka-python's classes, `name` and `index` their fields. With `ids`, topics have an ID."""
     return [
         topic(
-            **{name: of},
+            **({name: of} if ids is None else {"topic_id": ids[of]}),
             partitions=[partition(**{index: each.partition}, **fields[each]) for each in group],
         )
         for of, group in by_topic(fields).items()
@@ -261,7 +262,7 @@ def partition_rows(
     return {
         TopicPartition(of, row.partition_index): row
         for topic in topics
-        for of in [getattr(topic, name) or known.get(topic.topic_id, "")]
+        for of in [getattr(topic, name, "") or known.get(topic.topic_id, "")]
         for row in topic.partitions
     }
 

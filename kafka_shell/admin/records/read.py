@@ -32,7 +32,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.failures import as_error
+from kafka_shell.wire.failures import as_error, raise_first
 from kafka_shell.wire.metadata_scan import scan
 
 T = TypeVar("T")
@@ -481,16 +481,14 @@ def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[Record, ...]
     """
     where = TopicPartition(topic, partition)
     span = ranges(cluster, [where])
-    for why in span.failures.values():
-        raise as_error(why)
+    raise_first(span.failures)
     limits = span[where]
     found: list[Record] = []
     with fetching(cluster, {where: Span(limits.earliest, limits.latest)}) as reading:
         while (chunk := reading.chunk()) is not None:
             for batch, at in chunk.batches():
                 found += chain.from_iterable(chunk.records(batch, at))
-    for why in reading.failures.values():
-        raise as_error(why)
+    raise_first(reading.failures)
     if reading.lost:
         raise ShellError(
             f"topic {topic} partition {partition}: records were deleted while they were read",

@@ -4,10 +4,9 @@ and 79)."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from enum import IntEnum
-from itertools import groupby
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -20,11 +19,13 @@ from kafka_shell.admin.records.codecs import MOST_BYTES
 from kafka_shell.admin.records.decode import body, data_batches
 from kafka_shell.admin.records.decode import records as records_of
 from kafka_shell.admin.records.model import Record
+from kafka_shell.admin.records.offsets import partition_rows, topic_rows
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics import read as topics_of
 from kafka_shell.admin.topics.partitions import by_leader, leaders
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import (
+    Advice,
     Bookkeeping,
     Change,
     Effect,
@@ -32,12 +33,13 @@ from kafka_shell.base.plans import (
     Outcomes,
     Plan,
     Resource,
-    StepInterrupted,
 )
 from kafka_shell.base.results import Failure, Results
+from kafka_shell.base.units import counted
+from kafka_shell.base.waits import until
 from kafka_shell.wire import messages
 from kafka_shell.wire.connection import Cluster
-from kafka_shell.wire.failures import as_error
+from kafka_shell.wire.failures import as_error, raise_first
 from kafka_shell.wire.frames import uuid_of
 from kafka_shell.wire.requests import Call, Coordinator, CoordinatorKind, Node
 
@@ -81,30 +83,24 @@ class ConsumeRecords(Struct, BaseStep, frozen=True):
         return (self._change("records", f"up to {self.limit:,} {self.acknowledgement.past}"),)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        found: dict[TopicPartition, list[Record]] = {}
-        acknowledging = False
-        try:
-            with _joined(cluster, self.group, self.topics) as member:
-                for block in member.acquire(self.limit, self.most_bytes):
-                    for record in block:
-                        where = TopicPartition(record.topic, record.partition)
-                        found.setdefault(where, []).append(record)
-                    self.acquired.extend(block)
-                    self.monitor.report("reading records", len(self.acquired), self.limit)
-                acknowledging = True
-                failed = member.acknowledge(found, self.acknowledgement)
-        except KeyboardInterrupt:
-            if acknowledging:  # the outcome is unknown, and the records are still to be shown
-                raise
-            self.acquired.clear()  # the brokers release them
-            raise StepInterrupted(Results()) from None
+        found: list[Record] = []
+        with _joined(cluster, self.group, self.topics) as member:
+            for block in member.acquire(self.limit, self.most_bytes):
+                found += block
+                self.monitor.report("reading records", len(found), self.limit)
+            self.acquired.extend(found)  # which are shown also if the next request fails
+            shown: dict[TopicPartition, list[int]] = {}
+            for record in found:
+                where = TopicPartition(record.topic, record.partition)
+                shown.setdefault(where, []).append(record.offset)
+            failed = member.acknowledge(shown, self.acknowledgement)
         if not found:
             return Results.of((self._change("records", "none"),), [None])
         changes = [
             self._change(str(where), f"{_offsets(some)} {self.acknowledgement.past}")
-            for where, some in found.items()
+            for where, some in shown.items()
         ]
-        return Results.of(changes, [failed.get(where) for where in found])
+        return Results.of(changes, [failed.get(where) for where in shown])
 
     def _change(self, field: str, after: str) -> Change:
         return Change(
@@ -113,9 +109,9 @@ class ConsumeRecords(Struct, BaseStep, frozen=True):
         )  # fmt: skip
 
 
-def _offsets(records: Sequence[Record]) -> str:
+def _offsets(offsets: Sequence[int]) -> str:
     """`offset 5`, `offsets 5 to 14`."""
-    first, last = records[0].offset, records[-1].offset
+    first, last = offsets[0], offsets[-1]
     return f"offset {first}" if first == last else f"offsets {first} to {last}"
 
 
@@ -136,8 +132,7 @@ def plan_consume(
     the group or a topic does not exist, or the group is not a share group.
     """
     described = groups.describe(cluster, [group], offsets=topics is None)
-    for why in described.failures.values():
-        raise as_error(why)
+    raise_first(described.failures)
     found_group = described[group]
     if found_group.type is not GroupType.SHARE:
         raise ShellError(
@@ -150,8 +145,7 @@ def plan_consume(
             f"group {group} has no offsets", hint="Name the topics.", code="no-offsets"
         )
     found = topics_of.describe(cluster, names)
-    for why in found.failures.values():
-        raise as_error(why)
+    raise_first(found.failures)
     records: list[Record] = []
     monitor = Monitor()
     step = ConsumeRecords(
@@ -159,7 +153,13 @@ def plan_consume(
         most_bytes, monitor, records,
     )  # fmt: skip
     effect = Effect.CHANGE if acknowledgement is Acknowledgement.RELEASE else Effect.DESTROY
-    return Plan(effect, (step,), bookkeeping=Bookkeeping(monitor=monitor)), records
+    others = len(found_group.members)
+    notes = (f"records that {counted(others, 'other member')} of the group acquired are not shown",)
+    plan = Plan(
+        effect, (step,), bookkeeping=Bookkeeping(monitor=monitor),
+        advice=Advice(notes=notes if others else ()),
+    )  # fmt: skip
+    return plan, records
 
 
 @contextmanager
@@ -187,21 +187,20 @@ class _Member:
         self._leaders: dict[int, list[TopicPartition]] = {}
         self._sessions: dict[int, int] = {}  # the next epoch, by leader
         self._acquired: dict[TopicPartition, list[range]] = {}  # offsets, also without a record
+        self._records: dict[TopicPartition, set[int]] = {}  # those of records
 
     def join(self) -> None:
         """Join, and wait until partitions are assigned. Raises ShellError."""
-        until = time.monotonic() + _ASSIGNMENT_S
-        while not self._assigned:
-            self._heartbeat()
-            if self._assigned:
-                return
-            if time.monotonic() > until:
-                raise ShellError(
-                    f"group {self._group} assigned no partition to this member",
-                    code="no-assignment",
-                    see=Resource("share-group", self._group),
-                )
-            time.sleep(_PAUSE_S)
+        if not until(self._is_assigned, _ASSIGNMENT_S, _PAUSE_S):
+            raise ShellError(
+                f"group {self._group} assigned no partition to this member",
+                code="no-assignment",
+                see=Resource("share-group", self._group),
+            )
+
+    def _is_assigned(self) -> bool:
+        self._heartbeat()
+        return bool(self._assigned)
 
     def leave(self) -> None:
         """Close the share sessions, which releases their records, and leave the group."""
@@ -222,14 +221,16 @@ class _Member:
             yield block
 
     def acknowledge(
-        self, found: Mapping[TopicPartition, Sequence[Record]], kind: Acknowledgement
+        self, shown: Mapping[TopicPartition, Collection[int]], kind: Acknowledgement
     ) -> dict[TopicPartition, Failure]:
-        """Acknowledge these records, and release the others that were acquired. Why it failed, by
-        partition."""
+        """Acknowledge the records at these offsets, and release the others that were acquired. Why
+        it failed, by partition."""
         led = {where: leader for leader, group in self._leaders.items() for where in group}
         groups: dict[int, dict[TopicPartition, Any]] = {leader: {} for leader in self._sessions}
-        for where, records in found.items():
-            groups[led[where]][where] = list(_batches(records, self._acquired[where], kind))
+        for where, acquired in self._acquired.items():
+            types = dict.fromkeys(self._records[where], Acknowledgement.RELEASE)
+            types |= dict.fromkeys(shown.get(where, ()), kind)
+            groups[led[where]][where] = {"acknowledgement_batches": list(_batches(acquired, types))}
         return self._acknowledge(groups)
 
     # -- requests ----------------------------------------------------------------------------------
@@ -254,8 +255,7 @@ class _Member:
                 for number in row.partitions
             ]
             found = leaders(self._cluster, self._assigned)
-            for why in found.failures.values():
-                raise as_error(why)
+            raise_first(found.failures)
             self._leaders = by_leader(found.values)
 
     def _round(self, left: int, most_bytes: int) -> Iterator[Record]:
@@ -270,28 +270,31 @@ class _Member:
             if why := row_failure(response, about, requires=f"READ on group {self._group}"):
                 raise as_error(why)
             self._sessions[leader] += 1
-            for topic in response.responses:
-                for row in topic.partitions:
-                    where = TopicPartition(self._names[topic.topic_id], row.partition_index)
-                    about = f"partition {where}"
-                    if why := row_failure(row, about, requires=f"READ on topic {where.topic}"):
-                        raise as_error(why)
-                    ranges = [
-                        range(each.first_offset, each.last_offset + 1)
-                        for each in row.acquired_records
-                    ]
-                    self._acquired.setdefault(where, []).extend(ranges)
-                    yield from _records(where, bytes(row.records or b""), ranges, most_bytes)
+            for where, row in partition_rows(response.responses, names=self._names).items():
+                about = f"partition {where}"
+                if why := row_failure(row, about, requires=f"READ on topic {where.topic}"):
+                    raise as_error(why)
+                ranges = [
+                    range(each.first_offset, each.last_offset + 1) for each in row.acquired_records
+                ]
+                self._acquired.setdefault(where, []).extend(ranges)
+                offsets = self._records.setdefault(where, set())
+                for record in _records(where, bytes(row.records or b""), ranges, most_bytes):
+                    offsets.add(record.offset)
+                    yield record
 
     def _fetch_request(self, leader: int, partitions: Sequence[TopicPartition], most: int) -> Any:
         kind = messages.ShareFetchRequest.FetchTopic
         epoch = self._sessions.setdefault(leader, 0)
-        first = {} if epoch else dict.fromkeys(partitions, ())
+        first: dict[TopicPartition, Any] = (
+            {} if epoch else {where: {"acknowledgement_batches": []} for where in partitions}
+        )
         return messages.ShareFetchRequest(
             group_id=self._group, member_id=self._id, share_session_epoch=epoch,
             max_wait_ms=_WAIT_MS, min_bytes=1, max_bytes=_RESPONSE_BYTES, max_records=most,
             batch_size=most, share_acquire_mode=_LIMITED,
-            topics=self._rows(kind, kind.FetchPartition, first), forgotten_topics_data=[],
+            topics=topic_rows(kind, kind.FetchPartition, first, ids=self._topics),
+            forgotten_topics_data=[],
         )  # fmt: skip
 
     def _acknowledge(
@@ -303,7 +306,7 @@ class _Member:
             Call(
                 messages.ShareAcknowledgeRequest(
                     group_id=self._group, member_id=self._id, share_session_epoch=_CLOSE,
-                    topics=self._rows(kind, kind.AcknowledgePartition, batches),
+                    topics=topic_rows(kind, kind.AcknowledgePartition, batches, ids=self._topics),
                 ),
                 Node(leader), check=False,
             )
@@ -313,44 +316,13 @@ class _Member:
         responses = self._cluster.send_all(calls) if calls else []
         for batches, response in zip(groups.values(), responses, strict=True):
             why = row_failure(response, f"group {self._group}")
-            rows = {} if why else _by_partition(response.responses, self._names)
+            rows = {} if why else partition_rows(response.responses, names=self._names)
             for where in batches:
                 reason = why or row_failure(rows.get(where), f"partition {where}")
                 if reason:
                     failed[where] = reason
         self._sessions.clear()
         return failed
-
-    def _rows(
-        self, topic: Any, partition: Any, batches: Mapping[TopicPartition, Sequence[Any]]
-    ) -> list[Any]:
-        """The rows of a request: the batches of each partition, by topic ID."""
-        return [
-            topic(
-                topic_id=self._topics[name],
-                partitions=[
-                    partition(
-                        partition_index=where.partition,
-                        acknowledgement_batches=[
-                            partition.AcknowledgementBatch(
-                                first_offset=first, last_offset=last, acknowledge_types=types
-                            )
-                            for first, last, types in batches[where]
-                        ],
-                    )
-                    for where in group
-                ],
-            )
-            for name, group in groupby(sorted(batches), lambda where: where.topic)
-        ]
-
-
-def _by_partition(topics: Iterable[Any], names: Mapping[UUID, str]) -> dict[TopicPartition, Any]:
-    return {
-        TopicPartition(names[topic.topic_id], row.partition_index): row
-        for topic in topics
-        for row in topic.partitions
-    }
 
 
 def _records(
@@ -364,16 +336,12 @@ def _records(
                     yield record
 
 
-def _batches(
-    records: Sequence[Record], acquired: Iterable[range], kind: Acknowledgement
-) -> Iterator[tuple[int, int, list[int]]]:
-    """First and last offset of each range up to the last of these records, with the
-    acknowledgements of its offsets: one for all, or one each."""
-    offsets = {record.offset for record in records}
-    end = max(offsets) + 1
-    for some in acquired:
-        kept = [int(kind) if offset in offsets else _GAP
-                for offset in range(some.start, min(some.stop, end))]  # fmt: skip
-        if kept:
-            types = kept[:1] if len({*kept}) == 1 else kept
-            yield some.start, some.start + len(kept) - 1, types
+def _batches(acquired: Iterable[range], types: Mapping[int, Acknowledgement]) -> Iterator[Any]:
+    """A row for each range of offsets, with their acknowledgements: one for all, or one each."""
+    kind = messages.ShareAcknowledgeRequest.AcknowledgeTopic.AcknowledgePartition
+    for offsets in acquired:
+        each = [int(types.get(offset, _GAP)) for offset in offsets]
+        yield kind.AcknowledgementBatch(
+            first_offset=offsets.start, last_offset=offsets.stop - 1,
+            acknowledge_types=each[:1] if len({*each}) == 1 else each,
+        )  # fmt: skip

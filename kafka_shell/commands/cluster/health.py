@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping
-from typing import Any
 
 from kafka_shell.admin.cluster import health as health_checks
 from kafka_shell.admin.cluster import read as cluster_reads
@@ -25,7 +23,7 @@ from kafka_shell.commands.partitions.throttle_store import throttle_record
 from kafka_shell.context import Context
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation
-from kafka_shell.wire.failures import TEMPORARY, BrokerError, as_error
+from kafka_shell.wire.failures import TEMPORARY, BrokerError, as_error, raise_first
 
 
 def health(invocation: Invocation, context: Context) -> Health:
@@ -89,12 +87,12 @@ def _evaluate(context: Context, condition: WaitCondition) -> tuple[bool, str]:
     names = [condition.groups]
     if kinds.is_pattern(condition.groups):
         listed = groups.list_groups(context.cluster)
-        _raise_first(listed.failures)
+        raise_first(listed.failures)
         names = list(kinds.select(names, list(listed.values)).names)
         if not names:
             raise ShellError(f"no group matches '{condition.groups}'", code="no-match")
     found = groups.describe(context.cluster, names, offsets=True, times=condition.in_time)
-    _raise_first(found.failures)
+    raise_first(found.failures)
     lags = []
     for group in found:
         lag = group.time_lag_ms if condition.in_time else group.lag
@@ -104,11 +102,6 @@ def _evaluate(context: Context, condition: WaitCondition) -> tuple[bool, str]:
     most, name = max(lags)
     shown = approximate_duration(most / 1000) if condition.in_time else counted(most, "record")
     return most <= condition.most, f"the lag of group {named(name)} is {shown}"
-
-
-def _raise_first(failures: Mapping[Any, Failure]) -> None:
-    for why in failures.values():
-        raise as_error(why)
 
 
 def check_restart(

@@ -55,7 +55,7 @@ from kafka_shell.wire.error_codes import (
     GROUP_AUTHORIZATION_FAILED,
     TOPIC_AUTHORIZATION_FAILED,
 )
-from kafka_shell.wire.failures import as_error, failure
+from kafka_shell.wire.failures import as_error, failure, raise_first
 from kafka_shell.wire.metadata_scan import MetadataScan, is_missing, scan
 from kafka_shell.wire.model import Broker
 from kafka_shell.wire.requests import ANY, Target, as_request
@@ -179,8 +179,7 @@ class BrokerConfigs(Struct, frozen=True, eq=False):
 
     def __call__(self, twin: Cluster) -> Mapping[str, ConfigEntry]:
         found = describe(twin, [_DEFAULT])
-        for why in found.failures.values():
-            raise as_error(why)
+        raise_first(found.failures)
         now = by_name(found[_DEFAULT])
         return {key: _with_default(each, now.get(key)) for key, each in self.original.items()}
 

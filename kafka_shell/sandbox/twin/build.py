@@ -27,7 +27,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import open_private, private_folder, to_properties, write_private
 from kafka_shell.base.processes import start_module
 from kafka_shell.base.structs import replace
-from kafka_shell.base.waits import LOCAL_POLL_S, START_S
+from kafka_shell.base.waits import START_S, until
 from kafka_shell.sandbox import cluster as sandboxes
 from kafka_shell.sandbox import stand_ins
 from kafka_shell.sandbox.cluster import attach, others_attached
@@ -324,13 +324,14 @@ def take(root: Path, original: Original, report: Report) -> Sandbox | None:
         wanted = wanted or fingerprint(original)
         if _known(folder).get("fingerprint") != wanted:
             continue
-        until = time.monotonic() + START_S
-        while (folder / _STARTING).exists() and time.monotonic() < until:
-            if not others_attached(folder):  # its process was killed
-                _discard(folder)
-                break
+
+        def started(folder: Path = folder) -> bool:
             report("Waiting for the twin that is being started", 0, None)
-            time.sleep(LOCAL_POLL_S)
+            return not ((folder / _STARTING).exists() and others_attached(folder))
+
+        until(started, START_S)
+        if (folder / _STARTING).exists() and not others_attached(folder):  # its process was killed
+            _discard(folder)
         if _claim(folder):
             sandbox = sandboxes.status(folder)
             if sandbox is not None and sandbox.running:
@@ -386,9 +387,7 @@ def keep(folder: Path, seconds: float = KEPT_S) -> None:
     with attach(folder):
         try:
             _start(folder)
-            until = time.monotonic() + seconds
-            while time.monotonic() < until and (folder / _READY).exists():
-                time.sleep(1)
+            until(lambda: not (folder / _READY).exists(), seconds, 1)
         except BaseException:
             remove(folder)
             raise

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from confluent_kafka import Producer
 
 from kafka_shell.admin.configs import change as configs
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
@@ -26,9 +27,8 @@ def topic(cluster: Cluster, sandbox: Sandbox, name: str) -> str:
     return filled(sandbox, cluster, name, partitions=1)
 
 
-@pytest.fixture
-def group(cluster: Cluster, topic: str) -> Iterator[str]:
-    """A share group that begins with the first record."""
+def a_share_group(cluster: Cluster, topic: str) -> str:
+    """A share group that begins with the first record of a topic, without members."""
     group = f"share-{topic}"
     earliest = ConfigAlteration("share.auto.offset.reset", ConfigOp.SET, "earliest")
     done(
@@ -38,6 +38,12 @@ def group(cluster: Cluster, topic: str) -> Iterator[str]:
     with members.share(cluster, group, topic):
         pass
     wait_for("the member has left", lambda: described(cluster, group).state == "Empty")
+    return group
+
+
+@pytest.fixture
+def group(cluster: Cluster, topic: str) -> Iterator[str]:
+    group = a_share_group(cluster, topic)
     yield group
     forget(cluster, group)
 
@@ -115,3 +121,24 @@ def test_members_that_come_and_go_meanwhile_change_nothing(
     with members.share(cluster, group, topic):
         assert apply(plan, cluster).ok
     assert [record.offset for record in records] == [0, 1, 2, 3, 4, 5]
+
+
+def test_what_is_beyond_the_limit_is_released_and_a_marker_is_no_record(
+    kafka: Program, sandbox: Sandbox, cluster: Cluster, group: str, topic: str
+) -> None:
+    producer = Producer({"bootstrap.servers": sandbox.bootstrap, "transactional.id": topic})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(topic, b"x")
+    producer.commit_transaction(30)
+    accept = ("--acknowledge", "accept", "--yes")
+    assert offsets(kafka, group, topic, "--limit", "4", *accept) == [0, 1, 2, 3]
+    assert offsets(kafka, group, topic, "--limit", "99", *accept) == [4, 5, 6, 7, 8, 9, 10]
+    (row,) = described(cluster, group).offsets or ()
+    assert row.lag == 0, "the marker of the transaction, too, is not delivered again"
+
+
+def test_other_members_are_named(kafka: Program, cluster: Cluster, group: str, topic: str) -> None:
+    with members.share(cluster, group, topic):
+        run = kafka.ok("consume-records", group, "--topic", topic, "--limit", "1", "--dry-run")
+    assert "1 other member" in run.stdout + run.stderr
