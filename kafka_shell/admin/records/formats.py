@@ -5,18 +5,24 @@ from __future__ import annotations
 import re
 import struct
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
-from kafka_shell.admin.records.internal_topics import TOPICS, read_key, read_value
+from kafka_shell.admin.records.internal_topics import TOPICS, Unreadable, read_key, read_value
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.records.numbers import finite
-from kafka_shell.admin.schemas.budget import SchemaError, UnavailableSchema, read_json, reason
-from kafka_shell.admin.schemas.registry import SCHEMA_FORMATS, SchemaRegistry, split_message
+from kafka_shell.admin.schemas.budget import SchemaError, UnavailableSchema, malformed, read_json
+from kafka_shell.admin.schemas.registry import (
+    SCHEMA_FORMATS,
+    SchemaRegistry,
+    split_apicurio,
+    split_glue,
+    split_message,
+)
 from kafka_shell.base.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
@@ -27,7 +33,28 @@ PLAIN_FORMATS = ("auto", "json", "string", "hex", "base64", "int32", "int64", "d
 FORMATS = (*PLAIN_FORMATS, *SCHEMA_FORMATS)
 """The values of --key-format and --value-format."""
 
+_MOST_PROBLEMS = 20
+SCHEMA_HEADERS = {
+    f"{prefix}{part}{suffix}": (part, head, cut)
+    for part in ("key", "value")
+    for prefix, suffix, head, cut in (
+        ("__", "_schema_id", b"", 0),
+        ("apicurio.", ".globalId", b"\0", 0),  # 8 bytes
+        ("apicurio.", ".contentId", b"\0", 4),
+    )
+}
+"""Headers with the ID of a schema: the part of the record, and what a message has before the last
+bytes of the header."""
+
 BYTES, JSON, NULL, STRING = "bytes", "json", "null", "string"
+
+
+class Shown(Record, frozen=True):
+    """A record as it may be shown: only a Mask makes it, so that no output forgets to ask for one.
+    A masked key or value is not that of the topic, but text or JSON."""
+
+    masked_key: bool = False
+    masked_value: bool = False
 
 
 class Decoded(Struct, frozen=True):
@@ -72,8 +99,9 @@ _RECOGNIZED = {4: ("int32", (b"\0", b"\xff")), 8: ("int64", (b"\0\0", b"\xff\xff
 class Formats:
     """Decodes the keys and values of records. Raises UsageError for an unknown format.
 
-    `registry` is the schema registry of their schemas, if there is one; `schema` that of all
-    values, instead of a format.
+    `registry` is the schema registry of their schemas, if there is one; `schema` and `key_schema`
+    are those of all values and keys, instead of a format. `topics` are the formats of topics that
+    have others. `problems` is why messages of a schema could not be decoded, each reason once.
     """
 
     def __init__(
@@ -82,38 +110,59 @@ class Formats:
         value: str = AUTO,
         registry: SchemaRegistry | None = None,
         schema: FileSchema | None = None,
+        key_schema: FileSchema | None = None,
+        topics: Mapping[str, Formats] | None = None,
     ) -> None:
-        self.key_format, self.value_format = key, value if schema is None else schema.format
+        self.key_format = key if key_schema is None else key_schema.format
+        self.value_format = value if schema is None else schema.format
         self.registry = registry
-        self.has_schemas = registry is not None or schema is not None
-        self._key = decoder(key, registry, numbers_first=True)
-        self._value = decoder(value, registry) if schema is None else _of_file(schema)
+        self._topics = topics or {}
+        files = schema is not None or key_schema is not None or bool(self._topics)
+        self.has_schemas = registry is not None or files
+        self._key = _of_file(key_schema) if key_schema else decoder(key, registry, key=True)
+        self._value = _of_file(schema) if schema else decoder(value, registry)
+        self.problems: dict[str, None] = {}
+
+    def of(self, topic: str) -> Formats:
+        """The formats of a topic."""
+        return self._topics.get(topic, self)
 
     def key(self, record: Record) -> Decoded:
         """The key of a record."""
-        if record.key is None:
+        raw, formats = record.key, self.of(record.topic)
+        if raw is None:
             return _NULL
-        if record.topic in TOPICS and self.key_format == AUTO:
-            return _internal(record, record.key)
-        return self._key(record.key, schema_header(record, "key"))
+        if type(record) is Shown and record.masked_key:
+            return recognize(raw)
+        if record.topic in TOPICS and formats.key_format == AUTO:
+            return _internal(record, raw)
+        return self._noted(formats._key(raw, schema_header(record, "key")))
 
     def value(self, record: Record) -> Decoded:
         """The value of a record; a tombstone is null."""
-        if record.value is None:
+        raw, formats = record.value, self.of(record.topic)
+        if raw is None:
             return _NULL
-        if record.topic in TOPICS and self.value_format == AUTO:
-            return _internal(record, record.key, record.value)
-        return self._value(record.value, schema_header(record, "value"))
+        if type(record) is Shown and record.masked_value:
+            return recognize(raw)
+        if record.topic in TOPICS and formats.value_format == AUTO:
+            return _internal(record, record.key, raw)
+        return self._noted(formats._value(raw, schema_header(record, "value")))
+
+    def _noted(self, found: Decoded) -> Decoded:
+        if found.problem and found.schema is not None and len(self.problems) < _MOST_PROBLEMS:
+            self.problems[found.problem] = None
+        return found
 
 
 def schema_header(record: Record, part: str) -> bytes:
-    """The header in which Confluent's serializers can write the ID of the schema of a `key` or
-    `value`; empty without one."""
-    if not record.headers:
-        return b""
-    return next(
-        (value or b"" for key, value in record.headers if key == f"__{part}_schema_id"), b""
-    )
+    """What a header has instead of the part of a `key` or `value` before its content, as the
+    serializers of Confluent and Apicurio can write it; empty without one."""
+    for name, value in record.headers:
+        head = SCHEMA_HEADERS.get(name)
+        if head is not None and head[0] == part and value:
+            return head[1] + value[head[2] :]
+    return b""
 
 
 def _internal(record: Record, key: bytes | None, value: bytes | None = None) -> Decoded:
@@ -125,16 +174,15 @@ def _internal(record: Record, key: bytes | None, value: bytes | None = None) -> 
         name, data = read_value(record.topic, key or b"", value)
         return Decoded(data, f"{name}Value")
     except Exception as error:  # of this record: others can still be read
-        return Decoded(key if value is None else value, BYTES, reason(error))
+        why = str(error) if isinstance(error, Unreadable) else malformed(error)
+        return Decoded(key if value is None else value, BYTES, why)
 
 
-def decoder(
-    name: str, registry: SchemaRegistry | None = None, *, numbers_first: bool = False
-) -> Decode:
+def decoder(name: str, registry: SchemaRegistry | None = None, *, key: bool = False) -> Decode:
     """The function that decodes bytes in a format. Raises UsageError.
 
-    Without a format, `numbers_first` prefers an integer of 8 bytes, which is common as a key, to a
-    message with a schema of 3 bytes.
+    Without a format, an integer of 8 bytes, which is common as a `key`, is preferred to a message
+    with a schema of 3 bytes.
     """
     if name in _NUMBERS:
         return lambda raw, _: _number(name, raw)
@@ -147,7 +195,7 @@ def decoder(
             )
         return lambda raw, header: _message(raw, header, name, registry)
     if name == AUTO:
-        return lambda raw, header: _recognize_message(raw, header, registry, numbers_first)
+        return lambda raw, header: _recognize_message(raw, header, registry, key)
     decode = _DECODERS.get(name)
     if decode is None:
         raise UsageError(
@@ -160,7 +208,7 @@ def decoder(
 
 def _message(raw: bytes, header: bytes, name: str, registry: SchemaRegistry) -> Decoded:
     """A message with a schema; with a `name`, of that format."""
-    message = split_message(raw, header)
+    message = registry.split(raw, header)
     if message is None:
         return Decoded(raw, BYTES, f"no {name} message with the ID of a schema")
     schema, content = message
@@ -175,14 +223,15 @@ def _of_file(schema: FileSchema) -> Decode:
     """Decodes messages with a schema, in the wire format or without the ID of a schema."""
 
     def decode(raw: bytes, header: bytes) -> Decoded:
-        message = split_message(raw, header)
-        if message is not None:
+        for split in (split_message, split_glue, split_apicurio):
             with suppress(Exception):  # it may start like one
-                return Decoded(schema.read(message[1]), schema.format, "", message[0])
+                if (message := split(raw, header)) is not None:
+                    return Decoded(schema.framed(*message), schema.format, "", message[0])
         try:
             return Decoded(schema.read(schema.head + raw), schema.format)
         except Exception as error:  # each library raises types of its own
-            return Decoded(raw, BYTES, f"not a message of {schema.name}: {reason(error)}")
+            why = f"not a message of {schema.name}: {malformed(error)}"
+            return Decoded(raw, BYTES, why, schema.name)
 
     return decode
 
@@ -190,11 +239,13 @@ def _of_file(schema: FileSchema) -> Decode:
 def _recognize_message(
     raw: bytes, header: bytes, registry: SchemaRegistry | None, numbers_first: bool
 ) -> Decoded:
-    has_schema = registry is not None and split_message(raw, header) is not None
+    has_schema = registry is not None and registry.split(raw, header) is not None
     if not has_schema or (numbers_first and not header):
         plain = recognize(raw)
         if header and plain.kind in _NUMBERS:
             plain = Decoded(raw, BYTES)  # the content of a short message
+        if plain.kind == BYTES and not has_schema and (glue := split_glue(raw)) is not None:
+            return Decoded(raw, BYTES, f"{glue[0]} of AWS Glue requires --schema", glue[0], True)
         if not has_schema or plain.kind != BYTES:
             return plain
     assert registry is not None

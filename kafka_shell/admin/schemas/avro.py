@@ -26,6 +26,8 @@ from kafka_shell.admin.schemas.budget import (
 from kafka_shell.admin.schemas.client import Imported
 from kafka_shell.base.units import counted
 
+Find = Callable[[str], Any]
+"""The schema that defines the type of a full name; None if there is none."""
 _PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 EXACT = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 MOST_SCALE = 1000  # a decimal with a larger one, or of more bytes, is bytes
@@ -33,13 +35,15 @@ _LEAST = {"null": 0, "float": 4, "double": 8}  # the bytes of a value; of others
 OURS = "kafka.sh "  # before our logical types: those of fastavro round, and raise out of range
 
 
-def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]:
+def compile_avro(
+    schema: str, imports: list[Imported], find: Find = lambda name: None
+) -> Callable[[bytes], Any]:
     """The reader of messages of a schema. Raises SchemaError.
 
     Values are plain JSON: a union is the value itself. Bytes are base64, decimals strings, and
     dates and times ISO 8601; outside the years 1 to 9999, they are their number.
     """
-    types, layout = parse_avro(schema, imports)
+    types, layout = parse_avro(schema, imports, find)
     memory, _ = types.size(layout)
     if layout == types.layout("bytes"):
         return lambda raw: b64encode(raw).decode()  # written without their length
@@ -67,18 +71,27 @@ def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]
     return read
 
 
-def parse_avro(schema: str, imports: list[Imported]) -> tuple[Types, Any]:
+def parse_avro(
+    schema: str, imports: list[Imported], find: Find = lambda name: None
+) -> tuple[Types, Any]:
     """The types of a schema, and the layout of its messages. Raises SchemaError."""
-    types = Types()
+    types = Types(find)
     try:
         for each in imports:
-            types.size(types.layout(json.loads(each.schema)))
-        layout = types.layout(json.loads(schema))
+            types.size(types.layout(_json(each.schema)))
+        layout = types.layout(_json(schema))
         memory, _ = types.size(layout)
         Budget().spend(memory)
     except Exception as error:  # the schema can be any JSON
         raise SchemaError(f"it cannot be parsed: {reason(error)}") from None
     return types, layout
+
+
+def _json(text: str) -> Any:
+    """A schema, whose names can be written as UTF-8 again. Raises ValueError."""
+    schema = json.loads(text)
+    json.dumps(schema, ensure_ascii=False).encode()
+    return schema
 
 
 class _Counted(BytesIO):
@@ -116,8 +129,9 @@ class Types:
     `recursive`: a type contains itself. `memory_of_a_byte`: what a byte of a message takes at most.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, find: Find) -> None:
         self.named: dict[str, Any] = {}
+        self._find = find
         self.recursive = False
         self._open: set[str] = set()  # the types around the current one
         self.memory_of_a_byte = float(VALUE)
@@ -162,7 +176,11 @@ class Types:
         return layout
 
     def _reference(self, name: str, space: str) -> str:
-        for full in (_full_name(name, space), name):
+        names = (_full_name(name, space), name)
+        if not any(full in self.named for full in names):
+            found = next((each for each in map(self._find, names) if each is not None), None)
+            self.layout([] if found is None else found)
+        for full in names:
             if full in self.named:
                 self.recursive |= full in self._open
                 return full
@@ -176,7 +194,7 @@ class Types:
                 self._separate(each, 0, 1)
             return 0, 1
         if isinstance(layout, str):
-            return self._sizes[layout]
+            return self._sizes.get(layout) or self.size(self.named[layout])
         kind, name = layout["type"], layout.get("name", "")
         memory, least = VALUE + layout.get("scale", 0), _LEAST.get(kind, 1)
         if kind == "array":

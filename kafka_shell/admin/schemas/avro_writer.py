@@ -40,6 +40,8 @@ def avro_writer(schema: str, imports: list[Imported]) -> Callable[[bytes], bytes
 class _Message:
     def __init__(self, types: Types, out: bytearray) -> None:
         self._named, self._out = types.named, out
+        # By union and value, as a union in a union would be tried again for each type around it.
+        self._unions: dict[tuple[int, int], bytes | SchemaError] = {}
 
     def write(self, layout: Any, data: Any, path: str) -> None:
         """Write a value of this layout."""
@@ -87,6 +89,22 @@ class _Message:
             self.write(field["type"], data[name], f"{prefix}{name}")
 
     def _union(self, branches: list[Any], data: Any, path: str) -> None:
+        found = self._unions.get(of := (id(branches), id(data)))
+        if found is None:
+            start = len(self._out)
+            try:
+                self._choose(branches, data, path)
+                found = bytes(self._out[start:])
+            except SchemaError as error:
+                found = error
+            del self._out[start:]
+            if isinstance(data, dict | list):  # others can be the same object at many paths
+                self._unions[of] = found
+        if isinstance(found, SchemaError):
+            raise found
+        self._out += found
+
+    def _choose(self, branches: list[Any], data: Any, path: str) -> None:
         """Write the first type that the value matches, or the one that it names as Avro's JSON:
         `{"string": "x"}`."""
         start = len(self._out)

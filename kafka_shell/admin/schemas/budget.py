@@ -6,6 +6,8 @@ message before it is taken.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +18,8 @@ from kafka_shell.base.units import format_bytes
 
 MOST_MEMORY = 256 << 20
 """Of a decoded message, in bytes, as estimated."""
+
+GLOBAL = "global ID "  # before an ID of Apicurio
 
 VALUE, STRUCTURE = 100, 200
 """The memory of a value, and of a record without its values."""
@@ -71,9 +75,26 @@ class MissingSchema(SchemaError):
 
 
 def reason(error: BaseException) -> str:
-    """Why a schema or message cannot be read, of any exception of a library that reads it."""
-    if isinstance(error, EOFError):
-        return "it ends too early"
+    """Why a schema cannot be read, of any exception of a library that reads it."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     return str(error) or type(error).__name__
+
+
+def malformed(error: BaseException) -> str:
+    """Why a message cannot be read. The text of a library may have a part of the message, so that
+    only our own is shown."""
+    if isinstance(error, SchemaError | RecursionError):
+        return reason(error)
+    if isinstance(error, UnicodeDecodeError):
+        return "it has text that is not UTF-8"
+    return "it ends too early" if isinstance(error, EOFError) else "it is malformed"
+
+
+@contextmanager
+def library(format: str) -> Iterator[None]:
+    """Raise SchemaError if the package that reads a format is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise SchemaError(f"{format} requires pip install 'kafka-sh[schemas]'") from None

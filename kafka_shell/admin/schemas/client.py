@@ -11,7 +11,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from kafka_shell.admin.schemas.budget import MissingSchema, SchemaError, UnavailableSchema
+from kafka_shell.admin.schemas.budget import GLOBAL, MissingSchema, SchemaError, UnavailableSchema
 from kafka_shell.admin.schemas.settings import RegistrySettings
 from kafka_shell.base.text import quoted
 from kafka_shell.wire import http
@@ -21,6 +21,7 @@ _TIMEOUT_S = 3.0
 _DOWN_S = 30.0  # how long a registry that does not respond is not asked again
 _MOST_BYTES = 8 << 20
 _ACCEPT = "application/vnd.schemaregistry.v1+json, application/json"
+_CONFLUENT_API, _APICURIO_API = "/apis/ccompat/", "/apis/registry/v3"
 _INVALID = (409, 422)  # an incompatible schema, and one that cannot be parsed
 _MISSING, _UNAUTHORIZED, _SERVER_ERROR = 404, 401, 500
 _DEEPEST, _MOST_REFERENCES = 20, 1_000  # references of references, and all of a schema
@@ -58,6 +59,14 @@ class _Verdict(Struct, frozen=True):
     messages: tuple[str, ...] = ()
 
 
+class _Version(Struct, frozen=True, rename="camel"):
+    content_id: int
+
+
+class _Versions(Struct, frozen=True):
+    versions: tuple[_Version, ...] = ()
+
+
 class _Problem(Struct, frozen=True):
     message: str = ""
 
@@ -76,11 +85,19 @@ class Client(Struct):
     _opener: Any = None
     _down: tuple[float, str] = (0.0, "")
 
+    @property
+    def is_apicurio(self) -> bool:
+        """Whether it is Apicurio Registry, with its API beside Confluent's."""
+        return all(_CONFLUENT_API in url for url in self.settings.urls)
+
     def by_id(self, schema_id: int | str) -> Schema:
-        """The schema with this ID or GUID. Raises SchemaError."""
+        """The schema with this ID or GUID, or global ID of Apicurio. Raises SchemaError."""
         kind = "ids" if isinstance(schema_id, int) else "guids"
         try:
-            return self._schema(f"/schemas/{kind}/{schema_id}")
+            number = schema_id
+            if str(schema_id).startswith(GLOBAL):
+                kind, number = "ids", self._content_id(str(schema_id).removeprefix(GLOBAL))
+            return self._schema(f"/schemas/{kind}/{number}")
         except MissingSchema:
             raise MissingSchema(f"schema {schema_id} is not in the registry") from None
         except SchemaError as error:
@@ -144,6 +161,14 @@ class Client(Struct):
             about = f"version {version} of subject {subject}"
             raise SchemaError(f"it references {about}, which is not in the registry") from None
 
+    def _content_id(self, global_id: str) -> int:
+        """The ID of the content of a version of Apicurio, which its Confluent API uses."""
+        path = f"{_APICURIO_API}/search/versions?globalId={global_id}"
+        versions = self._decoded(path, _Versions).versions
+        if not versions:
+            raise MissingSchema
+        return versions[0].content_id
+
     def _schema(self, path: str) -> Schema:
         return self._decoded(path, Schema)
 
@@ -163,10 +188,11 @@ class Client(Struct):
         refused = unknown = False
         for url in self.settings.urls:
             try:
-                return self._fetch(url + path, sent)
+                own = path.startswith(_APICURIO_API)  # beside the other one
+                return self._fetch((url.partition(_CONFLUENT_API)[0] if own else url) + path, sent)
             except http.HttpFailure as failure:
                 if failure.status == _MISSING:
-                    raise MissingSchema from None
+                    raise MissingSchema(f"{url} does not have it (HTTP 404)") from None
                 why = f"{url}: {failure}"
                 if failure.status == _UNAUTHORIZED:
                     why = f"{url} does not accept the credentials (HTTP 401)"

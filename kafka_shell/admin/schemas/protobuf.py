@@ -62,12 +62,12 @@ def protobuf_writer(
         message = message_factory.GetMessageClass(kind)()
         try:
             json_format.ParseDict(read_json(raw), message, descriptor_pool=main.pool)
-        except json_format.ParseError as error:  # without the value, which may be a secret
+            return head + bytes(message.SerializeToString(deterministic=True))
+        except SchemaError:
+            raise
+        except Exception as error:  # without the value, which may be a secret
             known = _PARSE_ERROR.search(str(error))
             raise SchemaError(known[0] if known else f"it is not a {kind.full_name}") from None
-        except (AttributeError, TypeError):
-            raise SchemaError(f"it is not a {kind.full_name}") from None
-        return head + bytes(message.SerializeToString(deterministic=True))
 
     return write
 

@@ -1,17 +1,25 @@
-"""Messages in Confluent's wire format: a zero byte, the schema's ID in four bytes, the content; or
-a header with the schema's ID or GUID, and the content."""
+"""Messages in the wire formats of registries.
+
+Confluent: a zero byte, the schema's ID in four bytes, the content; or a header with the schema's ID
+or GUID, and the content. Apicurio: the same with IDs of eight bytes. AWS Glue: the byte 3, one for
+the compression, a UUID, the content.
+"""
 
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from kafka_shell.admin.schemas.budget import (
+    GLOBAL,
     MissingSchema,
     SchemaError,
     UnavailableSchema,
+    library,
+    malformed,
     read_json,
     reason,
 )
@@ -22,7 +30,8 @@ if TYPE_CHECKING:
     from kafka_shell.admin.schemas.client import Client, Imported
 
 SchemaId = int | str
-"""The ID of a schema in a registry, or its GUID."""
+"""The ID of a schema in a registry, or its GUID, or another ID with its name before it."""
+GLUE = "version "
 
 Read = Callable[[bytes], Any]
 Compile = Callable[[str, list["Imported"]], Read]
@@ -32,8 +41,10 @@ SCHEMA_FORMATS = (AVRO, PROTOBUF, JSON_SCHEMA)
 TYPES = {"AVRO": AVRO, "PROTOBUF": PROTOBUF, "JSON": JSON_SCHEMA}
 """The formats by their names in a registry."""
 NO_MESSAGE_TYPE = "a message type requires a Protobuf schema"
-_HEAD, _GUID_HEAD = 5, 17  # bytes
+_HEAD, _GLOBAL_HEAD, _GUID_HEAD, _GLUE_HEAD = 5, 9, 17, 18  # bytes
+_PLAIN, _ZLIB = 0, 5  # compressions of Glue
 _RETRY_S = 30.0  # how long a failure is remembered
+_MOST_CONTENT = 64 << 20  # bytes
 _MOST_MISSING = 100  # with more, these are probably not IDs but bytes of another format
 
 
@@ -46,6 +57,11 @@ class SchemaRegistry:
         self._failures: dict[SchemaId, tuple[float, SchemaError]] = {}
         self._missing: set[SchemaId] = set()
 
+    def split(self, raw: bytes, header: bytes = b"") -> tuple[SchemaId, bytes] | None:
+        """The ID of the schema of a message, and its content; None if it has none."""
+        found = split_message(raw, header)
+        return split_apicurio(raw, header) if found is None and self._client.is_apicurio else found
+
     def read(self, schema: SchemaId, content: bytes, type: str = "") -> tuple[str, Any]:
         """The type of a schema, and the content of a message of it as JSON-like data. With a
         `type`, only of schemas of that type. Raises SchemaError: UnavailableSchema if it may be a
@@ -56,7 +72,7 @@ class SchemaRegistry:
         try:
             return kind, read(content)
         except Exception as error:  # each library raises types of its own
-            raise SchemaError(f"not a message of schema {schema}: {reason(error)}") from None
+            raise SchemaError(f"not a message of schema {schema}: {malformed(error)}") from None
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -124,11 +140,35 @@ def split_message(raw: bytes, header: bytes = b"") -> tuple[SchemaId, bytes] | N
     return (number, message[_HEAD:]) if len(message) >= _HEAD and 0 < number < 1 << 31 else None
 
 
+def split_apicurio(raw: bytes, header: bytes = b"") -> tuple[SchemaId, bytes] | None:
+    """The same for an ID of eight bytes, which Confluent's format would read as the ID 0."""
+    message = header + raw
+    number = int.from_bytes(message[:_GLOBAL_HEAD], "big")
+    valid = len(message) >= _GLOBAL_HEAD and 0 < number < 1 << 31
+    return (f"{GLOBAL}{number}", message[_GLOBAL_HEAD:]) if valid else None
+
+
+def split_glue(raw: bytes, header: bytes = b"") -> tuple[SchemaId, bytes] | None:
+    """The same for AWS Glue, whose UUIDs are random ones. Raises SchemaError for content that is
+    too large."""
+    if len(raw) < _GLUE_HEAD or raw[0] != 3 or raw[1] not in (_PLAIN, _ZLIB):
+        return None
+    version, content = UUID(bytes=raw[2:_GLUE_HEAD]), raw[_GLUE_HEAD:]
+    if version.version != 4:
+        return None
+    if raw[1] == _ZLIB:
+        unpack = zlib.decompressobj()
+        content = unpack.decompress(content, _MOST_CONTENT)
+        if not unpack.eof:
+            raise SchemaError("its content is too large, or ends too early")
+    return f"{GLUE}{version}", content
+
+
 def _compiler(kind: str) -> Compile:
     """The function that makes the reader of a schema. Raises SchemaError."""
     if kind == JSON_SCHEMA:
         return lambda schema, imports: read_json
-    try:
+    with library(kind):
         if kind == AVRO:
             from kafka_shell.admin.schemas.avro import compile_avro
 
@@ -137,6 +177,4 @@ def _compiler(kind: str) -> Compile:
             from kafka_shell.admin.schemas.protobuf import compile_protobuf
 
             return compile_protobuf
-    except ModuleNotFoundError:
-        raise SchemaError(f"{kind} requires pip install 'kafka-sh[schemas]'") from None
     raise SchemaError(f"the type {kind} is not supported")

@@ -14,6 +14,7 @@ from kafka_shell.admin.schemas.budget import (
     MissingSchema,
     SchemaError,
     UnavailableSchema,
+    library,
     read_json,
     reason,
 )
@@ -120,7 +121,7 @@ def writer(format: str, schema: str, imports: list[Imported], message: str = "")
     """The function that encodes JSON with a schema. Raises SchemaError."""
     if message and format != PROTOBUF:
         raise SchemaError(NO_MESSAGE_TYPE)
-    try:
+    with library(format):
         if format == AVRO:
             from kafka_shell.admin.schemas.avro_writer import avro_writer
 
@@ -130,8 +131,6 @@ def writer(format: str, schema: str, imports: list[Imported], message: str = "")
 
             return protobuf_writer(schema, imports, message)
         return _json_writer(schema, imports)
-    except ModuleNotFoundError:
-        raise SchemaError(f"{format} requires pip install 'kafka-sh[schemas]'") from None
 
 
 def _json_writer(schema: str, imports: list[Imported]) -> Write:

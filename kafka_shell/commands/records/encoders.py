@@ -16,8 +16,6 @@ from kafka_shell.base.files import read_text
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 
-_FILES = (*SUFFIXES, ".json")
-
 
 class Encoders(Struct, frozen=True):
     """The encoders of keys and values, None for plain ones, and the schemas to register."""
@@ -74,7 +72,7 @@ def _encoder(
     message = invocation["message-type"] if part == "value" else ""
     about = ""
     try:
-        if named is not None and Path(named).suffix in _FILES:
+        if named is not None and Path(named).suffix in SUFFIXES:
             about, text = f"{named}: ", read_text(named, largest=LARGEST)
             return of_text(client, format, text, subject, message or "")
         if named is not None and named.isascii() and named.isdigit():

@@ -199,7 +199,7 @@ def test_protobuf_is_decoded(
         (b"\x02\x40", "it has a type that the schema does not have"),
         (b"", "its message indexes are malformed"),
         (b"\x80\x80\x80\x80\x80\x80", "its message indexes are malformed"),
-        (b"\x02\x02\xff", "Error parsing message"),
+        (b"\x02\x02\xff", "it is malformed"),
     ],
 )
 def test_bytes_that_are_no_protobuf(

@@ -22,7 +22,7 @@ SCHEMAS: dict[int | str, Schema] = {
     [
         (1, b"\0", "schema 1: it cannot be parsed: 'int' object is not iterable"),
         (2, b"\x02" * 5000, "not a message of schema 2: it is nested too deeply"),
-        (2, b"\x04", "not a message of schema 2: list index out of range"),
+        (2, b"\x04", "not a message of schema 2: it is malformed"),
         (3, b"\0", "schema 3: it cannot be parsed: it is nested too deeply"),
         (4, b"\0", "schema 4: it cannot be compiled: 'utf-8' codec can't encode"),
     ],

@@ -11,6 +11,8 @@ from kafka_shell.admin.schemas.registry import SchemaId, SchemaRegistry
 
 
 class _Stored:
+    is_apicurio = False
+
     def __init__(self, schemas: Mapping[SchemaId, Schema]) -> None:
         self._schemas = schemas
 

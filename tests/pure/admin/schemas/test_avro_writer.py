@@ -136,3 +136,20 @@ def test_value_that_does_not_match(schema: Any, text: str, why: str) -> None:
     with pytest.raises(SchemaError) as caught:
         avro_writer(json.dumps(schema), [])(text.encode())
     assert str(caught.value) == why
+
+
+def test_a_union_in_unions_is_tried_once_for_each_type() -> None:
+    def node(name: str, value: str) -> dict[str, Any]:
+        fields = [{"name": "next", "type": ["null", "A", "B"]}, {"name": "v", "type": value}]
+        return {"type": "record", "name": name, "fields": fields}
+
+    types = [node("A", "int"), node("B", "string")]
+    types[0]["fields"][0]["type"] = ["null", "A", types[1]]
+    depth = 40
+    raw = b'{"next":' * depth + b"null" + b',"v":"x"}' * depth
+    text = b'{"next":{"next":null,"v":"x"},"v":1}'
+    write = avro_writer(json.dumps(types[0]), [])
+    assert write(text) == b"\4\0\2x\2"
+    assert len(avro_writer(json.dumps(["null", types[0]]), [])(b"null")) == 1
+    with pytest.raises(SchemaError):
+        write(raw)

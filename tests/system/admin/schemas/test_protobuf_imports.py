@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from kafka_shell.admin.schemas.budget import SchemaError
 from kafka_shell.admin.schemas.client import Imported
+from kafka_shell.admin.schemas.files import file_schema
 from kafka_shell.admin.schemas.protobuf import compile_protobuf
 
 FOREVER = b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f"  # field 1 is the largest int64
@@ -47,3 +51,22 @@ def test_a_message_is_decoded_with_its_imports(schema: str, x: bytes, shown: obj
     )
     found = read(b"\0" + b"\x0a" + bytes([len(x)]) + x + b"\x10\x07")
     assert found == {"x": shown, "y": 7}
+
+
+def test_a_directory_has_the_messages_and_their_imports(tmp_path: Path) -> None:
+    files = {
+        "shop/first.proto": proto("package other; message Order { int32 z = 1; }"),
+        "shop/order.proto": proto(
+            'package shop; import "parts/line.proto"; import "confluent/meta.proto";'
+            ' import "google/type/money.proto";'
+            " message Order { parts.Line line = 1; google.type.Money price = 2; }"
+        ),
+        "parts/line.proto": proto("package parts; message Line { int32 pieces = 1; }"),
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = file_schema(str(tmp_path), "shop.Order")
+    assert found.read(found.head + b"\x0a\x02\x08\x05") == {"line": {"pieces": 5}}
+    with pytest.raises(SchemaError, match="no message shop"):
+        file_schema(str(tmp_path), "shop.Orders")
