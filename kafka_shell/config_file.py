@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from kafka_shell.base.command_results import FORMATS
 from kafka_shell.base.errors import ShellError, near_miss
 from kafka_shell.base.files import read_toml, toml_line
+from kafka_shell.base.units import to_path
 from kafka_shell.wire.client_properties import Property, bad
 
 GUARDS = ("none", "confirm", "typed", "read-only")  # the strictest last
@@ -18,8 +21,26 @@ BOOTSTRAP = "bootstrap.servers"
 PROGRAM_KEYS = ("default", "theme", "output", "editing-mode", "no-color", "profiles")
 PROFILE_KEYS = (
     "bootstrap", "command-config", "cluster-id", "username", "password-command", "keyring",
-    "guard", "environment", "color", "theme", "address-map", "via",
+    "guard", "environment", "color", "theme", "address-map", "via", "unmask", "topics",
 )  # fmt: skip
+TOPIC_KEYS = (
+    "mask", "key-format", "value-format", "schema", "message-type", "key-schema",
+    "key-message-type",
+)  # fmt: skip
+_TEXTS = {*PROFILE_KEYS} - {"unmask"}
+
+
+class TopicRule(Struct, frozen=True):
+    """What a profile says about the records of the topics that a word selects, by TOPIC_KEYS."""
+
+    topics: str
+    settings: Mapping[str, Property]
+
+    @property
+    def mask(self) -> tuple[str, ...]:
+        """The paths of records that are masked."""
+        found = self.settings.get("mask")
+        return tuple(found.value.split(",")) if found else ()
 
 
 class ConfigFile:
@@ -55,14 +76,37 @@ class ConfigFile:
             raise self.wrong("profiles", name, what, f"Use [profiles.{name}].")
         header = f"profiles.{name}"
         settings: dict[str, Property] = {}
-        for key, value in _flatten(table):
+        for key, value in _flatten({key: table[key] for key in table if key != "topics"}):
             text = self._text(header, key, value)
             setting = key if "." in key else key.replace("_", "-")
-            if setting in PROFILE_KEYS:
+            if setting in _TEXTS:
                 self._check_string(header, key, value)
             settings[setting] = Property(text, self.where(header, key), own=True)
         self._check_profile(header, settings)
         return settings
+
+    def topic_rules(self, name: str) -> tuple[TopicRule, ...]:
+        """What a profile says about records, in the order of the file. Paths of files are relative
+        to its directory."""
+        header, found = f"profiles.{name}.topics", []
+        topics = self.profiles[name].get("topics", {})
+        pairs: Iterable[tuple[str, Any]] = [("", None)]
+        for pattern, table in topics.items() if isinstance(topics, dict) else pairs:
+            nested = table.values() if isinstance(table, dict) else [{}]
+            if any(isinstance(each, dict) for each in nested):
+                expected = f'Use [profiles.{name}.topics."NAME"].'
+                raise self.wrong(f"profiles.{name}", "topics", "topics is not valid", expected)
+            place, settings = f"{header}.{pattern}", {}
+            for key, value in table.items():
+                if key not in TOPIC_KEYS:
+                    raise self._unknown(place, key, TOPIC_KEYS)
+                self._check_string(place, key, value)
+                text = self._text(place, key, value)
+                if key in ("schema", "key-schema"):
+                    text = str(self.path.parent / to_path(text))
+                settings[key] = Property(text, self.where(place, key), own=True)
+            found.append(TopicRule(pattern, settings))
+        return tuple(found)
 
     def text(self, key: str) -> Property | None:
         """A setting of the program, or None if it is not set."""
@@ -112,6 +156,7 @@ class ConfigFile:
                 raise self._unknown(header, key, (*PROFILE_KEYS, BOOTSTRAP))
         self._check_choice(header, "guard", settings.get("guard"), GUARDS)
         self._check_choice(header, "environment", settings.get("environment"), ENVIRONMENTS)
+        self._check_choice(header, "unmask", settings.get("unmask"), ("true", "false"))
 
     def _check_choice(
         self, header: str, key: str, setting: Property | None, choices: tuple[str, ...]

@@ -16,7 +16,7 @@ from kafka_shell.base.command_results import FORMATS
 from kafka_shell.base.errors import ShellError, Status, near_miss
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import with_option
-from kafka_shell.config_file import BOOTSTRAP, PROGRAM_KEYS, ConfigFile
+from kafka_shell.config_file import BOOTSTRAP, PROGRAM_KEYS, ConfigFile, TopicRule
 from kafka_shell.connection_options import ConnectionOptions, as_list, file_layer, same_cluster
 from kafka_shell.wire.client_properties import (
     LOGINS,
@@ -45,6 +45,7 @@ class Settings(Struct, frozen=True):
 
     `properties` are the client properties of the connection. `profile_address` says whether the
     bootstrap servers are those of the profile. `label` names a cluster that has no profile.
+    `topics` is what the profile says about records, `unmask` whether they may be shown unmasked.
     """
 
     connection: ConnectionConfig = field(default_factory=ConnectionConfig)
@@ -64,6 +65,8 @@ class Settings(Struct, frozen=True):
     properties: Mapping[str, Property] = field(default_factory=dict)
     profile_address: bool = False
     label: str = ""
+    topics: tuple[TopicRule, ...] = ()
+    unmask: bool = False
 
     @property
     def cluster_name(self) -> str:
@@ -152,6 +155,8 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: P
         sources=_sources(name, options, {**program, **properties}),
         properties=properties,
         profile_address=own is not None and same_cluster(own, properties[BOOTSTRAP]),
+        topics=file.topic_rules(name) if name else (),
+        unmask="unmask" in profile and profile["unmask"].value == "true",
     )
 
 

@@ -17,6 +17,8 @@ from kafka_shell.admin.records.codecs import NONE
 from kafka_shell.admin.records.decode import ALL, Decoder
 from kafka_shell.admin.records.encode import encoded_size
 from kafka_shell.admin.records.fetching import Chunk, Fetching, Span, fetching
+from kafka_shell.admin.records.formats import Formats
+from kafka_shell.admin.records.mask import NO_MASK, Mask
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.produce import stops
 from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position, Reading, spans
@@ -261,7 +263,8 @@ _SAMPLE, _KEY = 5, 40  # keys, and bytes of a key
 
 class CopyRequest(Struct, frozen=True):
     """What to copy. Without `numbers`, all partitions of the source; `limit` is the largest number
-    of records, the oldest by timestamp. `saved` is what to save with the progress."""
+    of records, the oldest by timestamp. `saved` is what to save with the progress. `mask` is for
+    the keys that the plan shows."""
 
     source: str
     target: str
@@ -275,6 +278,7 @@ class CopyRequest(Struct, frozen=True):
     add_headers: bool = False
     codec: int = NONE
     saved: Mapping[str, Any] = field(default_factory=dict)
+    mask: Mask = NO_MASK
 
 
 class _Survey(Struct):
@@ -413,7 +417,7 @@ def _survey(
     if request.decoder.keep is None and request.limit is None and reading.offsets > _COUNTED:
         survey.counts = {where: (span.end or 0) - span.start for where, span in ranges.items()}
         blocks = reading.ordered()
-        survey.keys = _sample(next((block for block in blocks if block), []))
+        survey.keys = _sample(next((block for block in blocks if block), []), request.mask)
         blocks.close()  # type: ignore[attr-defined]
         survey.failures = reading.failures
         return survey
@@ -422,7 +426,7 @@ def _survey(
     left = request.limit
     for block in reading.ordered():
         taken = block if left is None else block[:left]
-        _count(taken, survey, last)
+        _count(taken, survey, last, request.mask)
         left = None if left is None else left - len(taken)
         if left == 0:
             break
@@ -432,16 +436,21 @@ def _survey(
     return survey
 
 
-def _count(records: Sequence[Record], survey: _Survey, last: dict[TopicPartition, int]) -> None:
+def _count(
+    records: Sequence[Record], survey: _Survey, last: dict[TopicPartition, int], mask: Mask
+) -> None:
     for record in records:
         where = TopicPartition(record.topic, record.partition)
         survey.counts[where] = survey.counts.get(where, 0) + 1
         survey.size = (survey.size or 0) + encoded_size(record)
         last[where] = record.offset
     if len(survey.keys) < _SAMPLE:
-        survey.keys = _sample(records, survey.keys)
+        survey.keys = _sample(records, mask, survey.keys)
 
 
-def _sample(records: Sequence[Record], keys: Sequence[bytes | None] = ()) -> list[bytes | None]:
-    """The first different keys."""
-    return list(dict.fromkeys([*keys, *(record.key for record in records)]))[:_SAMPLE]
+def _sample(
+    records: Sequence[Record], mask: Mask, keys: Sequence[bytes | None] = ()
+) -> list[bytes | None]:
+    """The first different keys, without what is masked."""
+    shown = mask.shown(records, Formats())
+    return list(dict.fromkeys([*keys, *(record.key for record in shown)]))[:_SAMPLE]

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from kafka_shell.admin.records.formats import AUTO, Decoded, Formats
+from kafka_shell.admin.records.mask import Mask
 from kafka_shell.admin.records.model import Record
 from kafka_shell.base.errors import ShellError, UsageError, near_miss
 from kafka_shell.base.regex import compile_re2
@@ -87,13 +88,43 @@ def _grep(expression: str) -> Test:
     return matches, None
 
 
-def _condition(text: str, formats: Formats, schemas: bool) -> Test:
+def check_masked(
+    where: Sequence[str], grep: Sequence[str], mask: Mask, topics: Iterable[str]
+) -> None:
+    """Raise UsageError if a condition selects by what is masked in a topic: it would tell whether a
+    guess is right. It may ask for null, which is not masked."""
+    for topic in topics:
+        if grep and mask.of(topic):
+            raise _masked("--grep cannot search", topic)
+        for text in where:
+            match = _parse(text)
+            part, _, rest = match["field"].partition(".")
+            path = (part, *([rest] if part == "header" else rest.split(".") if rest else []))
+            null = match["operator"] in ("=", "!=") and match["value"] == "null"
+            if not null and (masked := mask.covers(path, topic)):
+                raise _masked(f"'{text}' cannot select by {masked}", topic)
+
+
+def _masked(what: str, topic: str) -> UsageError:
+    return UsageError(
+        f"{what}: the profile masks fields of topic {topic}",
+        hint="Remove it, or use --unmask if the profile allows it.",
+        code="masked",
+    )
+
+
+def _parse(text: str) -> re.Match[str]:
     match = _CONDITION.fullmatch(text)
     if match is None:
         name, dot, rest = text.strip().partition(".")
         near = near_miss(name, ("key", "value", "header")) if dot else None
         hint = f"Did you mean {near}.{rest}?" if near and near != name else _EXPECTED
         raise UsageError(f"invalid condition '{text}'", hint=hint, code="bad-condition")
+    return match
+
+
+def _condition(text: str, formats: Formats, schemas: bool) -> Test:
+    match = _parse(text)
     field, operator, value = match["field"], match["operator"], match["value"]
     values = _values(field, formats)
     if operator in ("=~", "!~"):

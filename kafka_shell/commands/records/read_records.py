@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
 from kafka_shell.admin.records import read
@@ -11,14 +11,16 @@ from kafka_shell.admin.records.codecs import MOST_BYTES
 from kafka_shell.admin.records.decode import Decoder
 from kafka_shell.admin.records.fetching import Span
 from kafka_shell.admin.records.formats import AUTO, Formats
+from kafka_shell.admin.records.internal_topics import TOPICS
+from kafka_shell.admin.records.mask import NO_MASK, Mask, parse_path
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.records.read import Position, Reading, last
-from kafka_shell.admin.records.share import Acknowledgement, plan_consume
-from kafka_shell.admin.records.where import RecordFilter
+from kafka_shell.admin.records.share import Acknowledgement, ConsumeRecords, plan_consume
+from kafka_shell.admin.records.where import RecordFilter, check_masked
 from kafka_shell.admin.schemas.budget import SchemaError
-from kafka_shell.admin.schemas.registry import registry_of
+from kafka_shell.admin.schemas.registry import SchemaRegistry, registry_of
 from kafka_shell.base.command_results import NoRows, StreamedOutput
-from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.errors import ShellError, Status, UsageError
 from kafka_shell.base.files import bad_file
 from kafka_shell.base.plans import Plan, Resource
 from kafka_shell.base.results import Failure, Parts, Results
@@ -28,37 +30,128 @@ from kafka_shell.commands import select
 from kafka_shell.commands.options import future_warning, offset_or_time
 from kafka_shell.commands.records.record_table import Printer
 from kafka_shell.commands.records.spec import READ_COMMITTED
+from kafka_shell.config_file import TopicRule
 from kafka_shell.context import Context
+from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation
-from kafka_shell.language.kinds import is_pattern
 from kafka_shell.language.kinds import select as matching
 from kafka_shell.output.errors import draw_note
 from kafka_shell.output.styled_stream import StyledStream, stop_if_closed
+from kafka_shell.wire.client_properties import Property, bad
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.schemas.files import FileSchema
 
 
-def formats_of(context: Context, invocation: Invocation | None = None) -> Formats:
-    """The formats and the schema of these options (None: auto), with the schema registry of the
-    profile, if it has one. Raises ShellError."""
+_OF_KEYS = {"key-format", "key-schema", "key-message-type"}
+_OF_VALUES = {"value-format", "schema", "message-type"}
+
+
+def mask_of(context: Context, unmask: bool) -> Mask:
+    """What the profile masks; nothing with --unmask, if the profile allows it. Raises ShellError
+    with file and line."""
+    rules = [rule for rule in context.settings.topics if rule.mask]
+    for rule in rules:
+        try:
+            kinds.check(rule.topics)
+            for path in rule.mask:
+                parse_path(path)
+        except UsageError as error:
+            raise bad(rule.settings["mask"].where, error.message, error.hint) from None
+    if unmask and rules and not context.settings.unmask:
+        raise ShellError(
+            f"profile {context.settings.profile} does not allow --unmask",
+            hint="Set unmask = true in the profile.",
+            code="masked",
+            status=Status.WRONG,
+        )
+    if unmask or not rules:
+        return NO_MASK
+    return Mask(lambda topic: [path for rule in _rules(rules, topic) for path in rule.mask])
+
+
+def _rules(rules: Iterable[TopicRule], topic: str) -> Iterator[TopicRule]:
+    return (rule for rule in rules if matching([rule.topics], [topic]).names)
+
+
+def formats_of(
+    context: Context,
+    topics: Iterable[str],
+    invocation: Invocation | None = None,
+    mask: Mask = NO_MASK,
+) -> Formats:
+    """The formats and schemas of these options, or of the profile for these topics, else auto, with
+    the schema registry of the profile, if it has one. Raises ShellError."""
     registry = registry_of(context.settings.properties)
-    if invocation is None:
-        return Formats(registry=registry)
-    key, value, file = (invocation[name] for name in ("key-format", "value-format", "schema"))
-    if not file:
-        return Formats(key or AUTO, value or AUTO, registry)
-    from kafka_shell.admin.schemas.files import file_schema  # imports ssl
+    options = {
+        name: Property(invocation[name], f"--{name}")
+        for name in ("key-format", "value-format", "schema", "message-type")
+        if invocation is not None and invocation[name] is not None
+    }
+    found: dict[str, Formats] = {}
+    of_topics: dict[str, Formats] = {}
+    for topic in sorted(topics):
+        if "schema" in options and mask.of(topic):
+            raise UsageError(
+                f"--schema cannot be used with topic {topic}: its fields are masked by name",
+                hint="Set schema in the profile, or use --unmask if the profile allows it.",
+                code="masked",
+            )
+        rules = [rule.settings for rule in _rules(context.settings.topics, topic)]
+        settings = _chosen([options, *rules])
+        if settings != options:
+            same = repr([(name, each.value) for name, each in settings.items()])
+            if same not in found:
+                found[same] = _formats(settings, registry)
+            of_topics[topic] = found[same]
+    return _formats(options, registry, of_topics)
+
+
+def _chosen(sources: Sequence[Mapping[str, Property]]) -> dict[str, Property]:
+    """The settings of keys, and those of values, of the first that has any."""
+    chosen: dict[str, Property] = {}
+    for group in (_OF_KEYS, _OF_VALUES):
+        found = next((each for each in sources if not group.isdisjoint(each)), {})
+        chosen |= {name: found[name] for name in found if name in group}
+    return chosen
+
+
+def _formats(
+    settings: Mapping[str, Property],
+    registry: SchemaRegistry | None,
+    topics: Mapping[str, Formats] | None = None,
+) -> Formats:
+    def text(name: str) -> str:
+        return settings[name].value if name in settings else ""
+
+    def schema(name: str, message: str) -> FileSchema | None:
+        if name not in settings:
+            return None
+        from kafka_shell.admin.schemas.files import file_schema  # imports ssl
+
+        try:
+            return file_schema(text(name), text(message))
+        except SchemaError as error:
+            raise bad_file(text(name), str(error)) from None
 
     try:
-        schema = file_schema(file, invocation["message-type"] or "")
-    except SchemaError as error:
-        raise bad_file(file, str(error)) from None
-    return Formats(key or AUTO, AUTO, registry, schema)
+        return Formats(
+            text("key-format") or AUTO, text("value-format") or AUTO, registry,
+            schema("schema", "message-type"), schema("key-schema", "key-message-type"), topics,
+        )  # fmt: skip
+    except UsageError as error:
+        own = [each.where for name, each in settings.items() if each.own and "format" in name]
+        raise bad(own[0], error.message, error.hint) if own else error from None
 
 
-def decoder_of(options: Mapping[str, Any], formats: Formats, *, internal: bool) -> Decoder:
-    """The decoder for the conditions and the batch size of these options. `internal`: there may be
-    records of internal topics, which are decoded."""
+def decoder_of(
+    options: Mapping[str, Any], formats: Formats, mask: Mask, topics: Collection[str]
+) -> Decoder:
+    """The decoder for the conditions and the batch size of these options. Records of internal
+    topics are decoded. Raises UsageError, also for a condition on what is masked."""
     where, grep = options["where"], options["grep"]
-    decoded = internal or formats.has_schemas
+    check_masked(where, grep, mask, topics)
+    decoded = formats.has_schemas or not TOPICS.isdisjoint(topics)
     keep = RecordFilter(where, grep, formats, schemas=decoded) if where or grep else None
     most = options["max-batch-size"]
     return Decoder(keep) if most is None else Decoder(keep, most)
@@ -121,7 +214,7 @@ def read_records(
     if invocation["count"]:
         return StreamedOutput(work.count(), work.failures)
     several = len({each.topic for each in work.spans.values}) > 1
-    printer = Printer(invocation, context, work.formats, several)
+    printer = Printer(invocation, context, work.formats, work.mask, several)
     return printer.output(work.blocks(), work.failures, work.values)
 
 
@@ -132,8 +225,6 @@ class _Reading:
         self._invocation, self._context = invocation, context
         self._committed = invocation["isolation-level"] == READ_COMMITTED
         self._follow = bool(invocation["follow"])
-        self.formats = formats_of(context, invocation)
-        self._decoder = decoder_of(invocation.values, self.formats, internal=_internal(invocation))
         start = position(invocation, "from", context) or read.FROM_EARLIEST
         end = position(invocation, "to", context) or read.TO_LATEST
         check_order(invocation, start, end, "to")
@@ -144,9 +235,14 @@ class _Reading:
         ):
             self._warn(future)
         chosen = select.partitions(invocation, context.cluster)
+        partitions = select.topic_partitions(chosen)
+        topics = {where.topic for where in partitions}
+        self.mask = mask_of(context, invocation["unmask"])
+        self.formats = formats_of(context, topics, invocation, self.mask)
+        self._decoder = decoder_of(invocation.values, self.formats, self.mask, topics)
         self.failures: dict[Resource, Failure] = dict(chosen.failures)
         self.spans: Results[TopicPartition, Span] = read.spans(
-            context.cluster, select.topic_partitions(chosen), start, end,
+            context.cluster, partitions, start, end,
             committed=self._committed, warn=self._warn,
             unread="not read until it ends" if self._follow else "not read",
         )  # fmt: skip
@@ -178,6 +274,7 @@ class _Reading:
             or self._last
             or options["limit"]
             or len(self.spans) != 1
+            or any(self.mask.of(where.topic) for where in self.spans.values)
         ):
             return None
         return self._values()
@@ -191,9 +288,6 @@ class _Reading:
                 break
             left = None if left is None else left - len(block)
             yield block
-        if self.formats.registry is not None:
-            for failure in self.formats.registry.failures:
-                self._warn(failure)
 
     def _values(self) -> Iterator[list[bytes | None]]:
         reading = self._reading()
@@ -279,18 +373,12 @@ class _Reading:
         draw_note(message, StyledStream(self._context.err, before=before), label=label)
 
 
-def _internal(invocation: Invocation) -> bool:
-    """Whether there may be internal topics among them."""
-    return any("__" in word or is_pattern(word) for word, _ in invocation["topic"])
-
-
 # Records of a share group.
 
 
 def consume_records(invocation: Invocation, context: Context) -> Plan:
     """Acquire the next records of a share group, acknowledge and print them, also if Ctrl-C comes
     between."""
-    formats = formats_of(context, invocation)
     plan, records = plan_consume(
         context.cluster,
         invocation["group"],
@@ -299,10 +387,15 @@ def consume_records(invocation: Invocation, context: Context) -> Plan:
         invocation["limit"] or _LAST,
         most_bytes=invocation["max-batch-size"] or MOST_BYTES,
     )
+    steps = [each for each in plan.steps if isinstance(each, ConsumeRecords)]
+    topics = [name for each in steps for name in each.topics]
+    mask = mask_of(context, invocation["unmask"])
+    formats = formats_of(context, topics, invocation, mask)
 
     def acquired() -> StreamedOutput | Parts[object, object]:
         several = len({record.topic for record in records}) > 1
-        return Printer(invocation, context, formats, several).output([records], {}, lambda: None)
+        printer = Printer(invocation, context, formats, mask, several)
+        return printer.output([records], {}, lambda: None)
 
     plan = replace(plan, fresh=lambda _: acquired())
     return plan.noted(made=lambda: (acquired(),) if records else ())

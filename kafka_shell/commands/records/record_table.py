@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from kafka_shell.admin.records.formats import Decoded, Formats
+from kafka_shell.admin.records.formats import Decoded, Formats, Shown
 from kafka_shell.admin.records.internal_topics import TOPICS
+from kafka_shell.admin.records.mask import Mask
 from kafka_shell.admin.records.model import Header, Record
 from kafka_shell.base.command_results import StreamedOutput
 from kafka_shell.base.results import Failure, Parts, Results
@@ -25,7 +26,8 @@ from kafka_shell.commands.records.row import json_line, utc_time
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.output.columns import summary
-from kafka_shell.output.styled_stream import columns_of
+from kafka_shell.output.errors import draw_note
+from kafka_shell.output.styled_stream import StyledStream, columns_of
 from kafka_shell.output.tables import GAP, NOTHING, Column, Layout
 from kafka_shell.output.text import Role, Text, cut, hang, join, pad, text
 
@@ -51,7 +53,7 @@ class RecordTable:
         self,
         formats: Formats,
         width: int | None,
-        first: Sequence[Record] = (),
+        first: Sequence[Shown] = (),
         *,
         with_topic: bool = False,
     ) -> None:
@@ -71,7 +73,7 @@ class RecordTable:
         """The lines of the heading."""
         return self._layout.heading()
 
-    def line(self, record: Record) -> Text:
+    def line(self, record: Shown) -> Text:
         """The line of a record, not wider than the table."""
         (line,) = self._layout.row(record)
         return line if self._width is None else cut(line, self._width)
@@ -88,11 +90,11 @@ class RecordTable:
             Column("VALUE", self._value),
         )
 
-    def _key(self, record: Record) -> Text:
+    def _key(self, record: Shown) -> Text:
         room = _MOST_CELLS if self._width is None else max(_MOST_KEY, self._width * 2 // 5)
         return one_line(record.key, self._formats.key(record), room, "key")
 
-    def _value(self, record: Record) -> Text:
+    def _value(self, record: Shown) -> Text:
         if record.value is None:
             value = TOMBSTONE
         else:
@@ -105,29 +107,29 @@ class RecordTable:
         return cut(value, left) + GAP + headers if headers else value
 
 
-def _topic(record: Record) -> str:
+def _topic(record: Shown) -> str:
     return record.topic
 
 
-def _partition(record: Record) -> int:
+def _partition(record: Shown) -> int:
     return record.partition
 
 
-def _offset(record: Record) -> int:
+def _offset(record: Shown) -> int:
     return record.offset
 
 
-def _time(record: Record) -> Text:
+def _time(record: Shown) -> Text:
     return text(_local_time(record.timestamp), "dim")
 
 
-def _short_time(record: Record) -> Text:
+def _short_time(record: Shown) -> Text:
     """Without year, milliseconds and zone."""
     found = _local_time(record.timestamp)
     return text(found[5:19] if found[10:11] == "T" else found, "dim")
 
 
-def _measured(column: Column, rows: Sequence[Record], most_key: int) -> int:
+def _measured(column: Column, rows: Sequence[Shown], most_key: int) -> int:
     if column.heading == "VALUE":  # gets what the others leave
         return len(column.heading)
     cells = (column.cell(row) for row in rows)
@@ -154,7 +156,8 @@ def one_line(raw: bytes | None, decoded: Decoded, room: int, role: Role = "") ->
     """A key or value on one line of at most this many cells; `-` for null, `""` if empty."""
     if raw is None:
         return NOTHING
-    problem = text(f"({decoded.problem}) ", "warning") if decoded.problem else Text()
+    once = decoded.schema is not None  # those of a schema are printed after the records
+    problem = Text() if once or not decoded.problem else text(f"({decoded.problem}) ", "warning")
     data = decoded.data
     if type(data) is bytes:
         shown = _hex(raw, room)
@@ -193,7 +196,7 @@ def _of_text(value: str, role: Role = "") -> Text:
     return text(value, "xml" if value.lstrip()[:1] == "<" else role)
 
 
-def _headers(record: Record, room: int) -> Text:
+def _headers(record: Shown, room: int) -> Text:
     """`trace=abc type=Order`, cut to the room; nothing if there is hardly any."""
     shown: list[Text] = []
     left = room if room >= _LEAST_HEADERS else 0
@@ -236,7 +239,7 @@ def _second(seconds: int) -> tuple[str, str]:
 # -- pages -----------------------------------------------------------------------------------------
 
 
-def page(record: Record, formats: Formats, width: int | None) -> Iterator[Text]:
+def page(record: Shown, formats: Formats, width: int | None) -> Iterator[Text]:
     """All of a record: JSON indented, text with its line breaks, bytes as a hex dump."""
     key, value = formats.key(record), formats.value(record)
     place = f"{record.topic}:{record.partition} offset {record.offset}"
@@ -304,7 +307,7 @@ def _hex_dump(raw: bytes, width: int | None) -> Iterator[Text]:
 
 # Records as output: a table, pages, rows of JSON, or only keys or values.
 
-Blocks = Iterable[list[Record]]
+Blocks = Iterable[list[Shown]]
 Values = Callable[[], Iterator[list[bytes | None]] | None]
 _LINES = 1_000  # of a page that are written together
 _SAMPLE = 40  # records that the widths of the columns fit
@@ -314,8 +317,8 @@ class Printer:
     """Makes the output of a command from blocks of records."""
 
     def __init__(self, invocation: Invocation, context: Context, formats: Formats,
-                 with_topic: bool) -> None:  # fmt: skip
-        self._formats = formats
+                 mask: Mask, with_topic: bool) -> None:  # fmt: skip
+        self._formats, self._mask, self._context = formats, mask, context
         self._with_topic = with_topic
         self._format: str = invocation.get("output") or context.settings.output
         self._raw, self._full = bool(invocation["raw"]), bool(invocation["full"])
@@ -323,9 +326,14 @@ class Printer:
         self._width = columns_of(context.out)
 
     def output(
-        self, blocks: Blocks, failures: Mapping[Any, Failure], values: Values
+        self,
+        records: Iterable[list[Record]],
+        failures: Mapping[Any, Failure],
+        values: Values,
     ) -> StreamedOutput | Parts[Any, Any]:
-        """The output. `values` may return only the values, which are read faster than records."""
+        """The output. `values` may return only the values, which are read faster than records, if
+        nothing is masked."""
+        blocks = self._shown(records)
         if self._raw:
             return StreamedOutput(self._raw_pieces(blocks, values), failures)
         if self._format == "json":
@@ -337,6 +345,13 @@ class Printer:
         if self._keys_only:
             return StreamedOutput(map(self._keys, blocks), failures)
         return StreamedOutput(self._table(blocks), failures)
+
+    def _shown(self, records: Iterable[list[Record]]) -> Iterator[list[Shown]]:
+        """The records as they may be shown, then why some could not be decoded."""
+        for block in records:
+            yield self._mask.shown(block, self._formats)
+        for problem in self._formats.problems:
+            draw_note(problem, StyledStream(self._context.err), label="warning")
 
     def _raw_pieces(self, blocks: Blocks, values: Values) -> Iterator[bytes]:
         if self._keys_only:
@@ -355,7 +370,7 @@ class Printer:
                 yield "\n".join([line(record, formats) for record in block])
                 yield "\n"
 
-    def _key_line(self, record: Record, formats: Formats) -> str:
+    def _key_line(self, record: Shown, formats: Formats) -> str:
         row = msgspec.json.decode(json_line(record, formats), type=dict[str, msgspec.Raw])
         names = ("topic", "partition", "offset", "key", "key_base64")
         return msgspec.json.encode({name: row[name] for name in names if name in row}).decode()
@@ -369,7 +384,7 @@ class Printer:
             yield Results(dict(enumerate(rows)))
         yield Results({}, dict(failures))
 
-    def _keys(self, block: list[Record]) -> list[Text]:
+    def _keys(self, block: list[Shown]) -> list[Text]:
         key, room = self._formats.key, self._width or _MOST_CELLS
         return [one_line(record.key, key(record), room, "key") for record in block]
 
@@ -396,7 +411,7 @@ class Printer:
             yield lines + [line(record) for record in block]
 
 
-def _row(record: Record, formats: Formats) -> dict[str, str | int | None]:
+def _row(record: Shown, formats: Formats) -> dict[str, str | int | None]:
     """A record in YAML and CSV: key and value as text."""
     key, value, errors = record.key, record.value, "backslashreplace"
     return {

@@ -33,10 +33,11 @@ from kafka_shell.admin.records.formats import (
     JSON,
     Decoded,
     Formats,
+    Shown,
     schema_header,
 )
 from kafka_shell.admin.records.internal_topics import TOPICS
-from kafka_shell.admin.records.model import Header, NewRecord, Numbered, Record
+from kafka_shell.admin.records.model import Header, NewRecord, Numbered
 from kafka_shell.admin.schemas.budget import JSON_ERRORS
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.files import bad_file
@@ -71,21 +72,23 @@ class _Row(Struct):
     headers: list[_HeaderRow]
     key_base64: str | UnsetType = UNSET
     value_base64: str | UnsetType = UNSET
+    masked: bool | UnsetType = UNSET
 
 
 # -- a record as a row -----------------------------------------------------------------------------
 
 
-def json_line(record: Record, formats: Formats) -> str:
+def json_line(record: Shown, formats: Formats) -> str:
     """The record as one compact JSON object, without a line break."""
     key: Any = None
     value: Any = None
     key_base64: str | UnsetType = UNSET
     value_base64: str | UnsetType = UNSET
     if record.topic not in TOPICS:  # most keys and values are text: there is no need to decode them
-        if formats.key_format == AUTO and not schema_header(record, "key"):
+        of_topic = formats.of(record.topic)
+        if of_topic.key_format == AUTO and not schema_header(record, "key"):
             key = _plain_text(record.key)
-        if formats.value_format == AUTO and not schema_header(record, "value"):
+        if of_topic.value_format == AUTO and not schema_header(record, "value"):
             value = _plain_text(record.value)
     if key is None:
         key, key_base64 = _column(record.key, formats.key(record))
@@ -94,6 +97,7 @@ def json_line(record: Record, formats: Formats) -> str:
     row = _Row(
         record.topic, record.partition, record.offset, utc_time(record.timestamp),
         record.timestamp_type, key, value, _header_rows(record.headers), key_base64, value_base64,
+        True if type(record) is Shown else UNSET,
     )  # fmt: skip
     return _encode(row).decode()
 
@@ -209,6 +213,7 @@ class _Input(Struct, forbid_unknown_fields=True):
     headers: list[_HeaderInput] | None = None
     key_base64: str | None = None
     value_base64: str | None = None
+    masked: bool = False
 
 
 _read_row = msgspec.json.Decoder(_Input).decode
@@ -228,6 +233,8 @@ def parse_row(
         row = _read_row(text.encode())
     except (*JSON_ERRORS, UnicodeEncodeError) as error:
         raise _bad(f"not a row of a record: {_reason(error)}") from None
+    if row.masked:
+        raise _bad("the row is masked, so that it is not the record that was read")
     value: Raw | None = None if row.value is UNSET else row.value
     if value is None and (row.value_base64 is None or encode_value):
         raise _bad("the row has no value", 'Write "value":null for a tombstone.')

@@ -58,15 +58,17 @@ _PRINTED = (
     Option("--raw", kinds.FLAG, "Print raw values, one per line.", excludes=("--full",)),
     Option("--full", kinds.FLAG, "Print each record in full instead of on one line."),
 )
+UNMASK = Option("--unmask", kinds.FLAG, "Show what the profile masks, if it has unmask = true.")
 _DECODED = (
+    UNMASK,
     Option("--key-format", kinds.CHOICE, "How to decode keys (default: auto).",
            choices=FORMATS, metavar="FORMAT"),
     Option("--value-format", kinds.CHOICE, "How to decode values (default: auto).",
            choices=FORMATS, metavar="FORMAT", excludes=("--schema",)),
-    Option("--schema", kinds.FILE, "Decode values with the schema of a file (.avsc, .proto).",
-           metavar="FILE"),
-    Option("--message-type", kinds.TEXT, "The message of a Protobuf schema (default: the first).",
-           requires=("--schema",), metavar="NAME"),
+    Option("--schema", kinds.FILE, "Decode values with the schema of a file (.avsc, .proto, .json)"
+           " or directory.", metavar="FILE|DIR"),
+    Option("--message-type", kinds.TEXT, "The Avro type or Protobuf message in the schema (default:"
+           " the first of a file).", requires=("--schema",), metavar="NAME"),
 )  # fmt: skip
 
 # What a continued copy takes from the journal.
@@ -356,6 +358,7 @@ COMMANDS: tuple[Command, ...] = (
             MAX_BATCH_SIZE,
             Option("--compression-type", kinds.CHOICE, "Codec of the batches (default: none).",
                    choices=CODECS),
+            UNMASK,
             Option("--resume", kinds.TEXT, "Continue an interrupted copy, by its journal ID.",
                    metavar="ID", excludes=("--to-topic", "--from", "--to", "--to-offset", "--limit",
                                            *(f"--{name}" for name in SAVED))),

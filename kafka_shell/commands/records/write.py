@@ -9,6 +9,7 @@ import msgspec
 from kafka_shell import journal, settings
 from kafka_shell.admin.records.codecs import CODECS
 from kafka_shell.admin.records.copy import CopyRequest, Progress, plan_continue, plan_copy
+from kafka_shell.admin.records.mask import Mask
 from kafka_shell.admin.records.model import Header, NewRecord
 from kafka_shell.admin.records.produce import plan_write
 from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position
@@ -21,7 +22,13 @@ from kafka_shell.base.units import format_time
 from kafka_shell.commands.program.journal import entries
 from kafka_shell.commands.records import row as lines
 from kafka_shell.commands.records.encoders import Encoders, encoders_of
-from kafka_shell.commands.records.read_records import check_order, decoder_of, formats_of, position
+from kafka_shell.commands.records.read_records import (
+    check_order,
+    decoder_of,
+    formats_of,
+    mask_of,
+    position,
+)
 from kafka_shell.commands.records.row import Input, Parse, parse_row
 from kafka_shell.commands.records.spec import READ_COMMITTED, SAVED
 from kafka_shell.context import Context, OtherClusterPlan
@@ -166,7 +173,7 @@ def _plan(
     invocation: Invocation, context: Context, target: Context, saved: dict[str, Any] | None
 ) -> Plan:
     if saved is not None:
-        request, progress = _continued(saved, context, target)
+        request, progress = _continued(saved, context, target, invocation["unmask"])
         plan = plan_continue(context.cluster, target.cluster, request, progress)
         return plan.noted(continues=saved["continues"])
     request = _request(invocation, context, target)
@@ -191,6 +198,18 @@ def _refuse_same_topic(request: CopyRequest, context: Context, target: Context) 
         )
 
 
+def _refuse_unmasked(source: str, mask: Mask, target: str, there: Mask) -> None:
+    """Raise ShellError if the copies of masked fields would be shown."""
+    for path in mask.of(source):
+        if not any(path[: len(each)] == each for each in there.of(target)):
+            raise ShellError(
+                f"{'.'.join(path)} is masked in topic {source}, but not in topic {target}, which"
+                " would show it",
+                hint="Mask it there, too, or use --unmask if the profile allows it.",
+                code="masked",
+            )
+
+
 # -- a new copy ------------------------------------------------------------------------------------
 
 
@@ -208,17 +227,22 @@ def _request(invocation: Invocation, context: Context, target: Context) -> CopyR
         "target_cluster": target.cluster.cluster_id,
         "options": {name: invocation[name] for name in SAVED},
     }
-    request = _saved_request(saved, context)
+    request = _saved_request(saved, context, target, unmask=invocation["unmask"])
     return replace(request, numbers=numbers, start=start, end=end, limit=invocation["limit"])
 
 
-def _saved_request(saved: dict[str, Any], context: Context) -> CopyRequest:
+def _saved_request(
+    saved: dict[str, Any], context: Context, target: Context, *, unmask: bool
+) -> CopyRequest:
     """The request with what a later run needs to continue it."""
     source, options = saved["source"], saved["options"]
+    mask = mask_of(context, unmask)
+    _refuse_unmasked(source, mask, saved["target"], mask_of(target, False))
     return CopyRequest(
         source=source,
         target=saved["target"],
-        decoder=decoder_of(options, formats_of(context), internal=source.startswith("__")),
+        decoder=decoder_of(options, formats_of(context, [source]), mask, [source]),
+        mask=mask,
         committed=(options["isolation-level"] or READ_COMMITTED) == READ_COMMITTED,
         keep_timestamps=options["keep-timestamps"],
         add_headers=options["add-source-headers"],
@@ -245,7 +269,7 @@ def _saved(invocation: Invocation, context: Context) -> dict[str, Any]:
 
 
 def _continued(
-    saved: dict[str, Any], context: Context, target: Context
+    saved: dict[str, Any], context: Context, target: Context, unmask: bool
 ) -> tuple[CopyRequest, Progress]:
     for cluster, side in ((context.cluster, "source"), (target.cluster, "target")):
         if cluster.cluster_id != saved[f"{side}_cluster"]:
@@ -255,7 +279,6 @@ def _continued(
                 hint="Use the profile of that cluster.",
                 code="other-cluster",
             )
-    request = _saved_request(
-        {name: value for name, value in saved.items() if name != "progress"}, context
-    )
+    saved_request = {name: value for name, value in saved.items() if name != "progress"}
+    request = _saved_request(saved_request, context, target, unmask=unmask)
     return request, msgspec.convert(saved["progress"], Progress, strict=False)

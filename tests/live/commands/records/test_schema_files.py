@@ -11,6 +11,7 @@ import pytest
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.schemas.avro_writer import avro_writer
+from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.connection import Cluster
 from tests.support.changes import make_topic
 from tests.support.program import Program
@@ -89,12 +90,44 @@ def test_protobuf_message_and_imports(kafka: Program, cluster: Cluster, proto: P
     assert json.loads(run.stdout)["value"] == {"x": 7}
 
 
+def test_a_profile_names_the_schemas_of_topics(
+    cluster: Cluster, sandbox: Sandbox, avsc: Path, proto: Path, tmp_path: Path
+) -> None:
+    order = avro_writer(json.dumps(ORDER), [])(b'{"id":"1","weight":2}')
+    avro, protobuf = written(cluster, order), written(cluster, b"\x0a\x01a" + A_LINE)
+    config = tmp_path / "home" / "config"
+    config.mkdir(mode=0o700, parents=True)
+    file = config / "config.toml"
+    file.write_text(
+        f"""[profiles.p]
+bootstrap = "{sandbox.bootstrap}"
+[profiles.p.topics."{avro}"]
+schema = "../../order.avsc"
+[profiles.p.topics."files-*"]
+schema = "{proto.parent.parent}"
+message-type = "shop.Order"
+mask = "value.lines.article"
+"""
+    )
+    file.chmod(0o600)
+    program = Program(config.parent)
+    run = program.ok("read-records", avro, protobuf, "--profile", "p", "--output", "json")
+    values = {row["topic"]: row["value"] for row in map(json.loads, run.lines)}
+    assert values == {
+        avro: {"id": "1", "weight": 2.0},
+        protobuf: {"id": "a", "lines": [{"article": "***"}]},
+    }
+    hexed = ("--value-format", "hex", "--output", "json")
+    run = program.ok("read-records", avro, "--profile", "p", *hexed)
+    assert run.json["value"] == "***", "a value of another format is masked as a whole"
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (("--schema", "none.avsc"), "none.avsc: cannot be read: No such file"),
         (("--schema", "{proto}", "--message-type", "Nobody"), "it has no message Nobody"),
-        (("--schema", "{proto}/../line.txt"), "a file of .avsc or .proto is required"),
+        (("--schema", "{proto}/../line.txt"), "a file of .avsc, .proto, .json is required"),
         (("--schema", "{proto}", "--value-format", "avro"), "--value-format"),
         (("--message-type", "x"), "--schema"),
     ],
