@@ -19,7 +19,7 @@ from kafka_shell.base.units import format_bytes
 MOST_MEMORY = 256 << 20
 """Of a decoded message, in bytes, as estimated."""
 
-GLOBAL = "global ID "  # before an ID of Apicurio
+GLOBAL, GLUE = "global ID ", "version "  # before an ID of Apicurio, and of AWS Glue
 
 VALUE, STRUCTURE = 100, 200
 """The memory of a value, and of a record without its values."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from base64 import b64encode
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -82,6 +82,7 @@ class Client(Struct):
     """Requests to one registry, with its URLs tried in their order."""
 
     settings: RegistrySettings
+    is_glue: ClassVar[bool] = False
     _opener: Any = None
     _down: tuple[float, str] = (0.0, "")
 

@@ -12,15 +12,15 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.records.numbers import unsigned_varint
-from kafka_shell.admin.schemas.budget import SchemaError, library, read_json
+from kafka_shell.admin.schemas.budget import GLUE, SchemaError, library, read_json
 from kafka_shell.admin.schemas.client import Imported
 from kafka_shell.admin.schemas.registry import (
     AVRO,
-    GLUE,
     JSON_SCHEMA,
     NO_MESSAGE_TYPE,
     PROTOBUF,
     SchemaId,
+    glue_content,
 )
 from kafka_shell.base.files import read_text
 from kafka_shell.base.units import to_path
@@ -43,8 +43,10 @@ class FileSchema(Struct, frozen=True):
 
     def framed(self, schema: SchemaId, content: bytes) -> Any:
         """The content of a message that is in a wire format."""
-        if self.format == PROTOBUF and str(schema).startswith(GLUE):
-            content = self.head + content[unsigned_varint(content, 0)[1] :]
+        if str(schema).startswith(GLUE):
+            content = glue_content(content)
+            if self.format == PROTOBUF:  # after the number of the message, another one
+                content = self.head + content[unsigned_varint(content, 0)[1] :]
         return self.read(content)
 
 

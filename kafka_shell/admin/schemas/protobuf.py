@@ -38,6 +38,7 @@ _COMPILE_S = 20.0
 _MOST_INDEXES = 64
 _LEAST_FIELD = 10  # bytes of a descriptor
 _VARINT, _FIXED64, _BYTES, _GROUP, _GROUP_END, _FIXED32 = range(6)  # wire types
+_NAME_TAG = 10  # field 1, bytes
 _PARSE_ERROR = re.compile(r'no field named "[^"]*"|Failed to parse \w+ field')
 _NAME = re.compile(rb"[\w.]+")  # of a field or of a value of an enum, in descriptors
 _BUILT_IN = Path(__file__).with_name("built_in")  # in every registry, like google/type/*.proto
@@ -109,8 +110,8 @@ def reader(descriptors: bytes) -> Callable[[bytes], Any]:
     fields = len(descriptors) // _LEAST_FIELD  # at most, in a message that has a byte
 
     def read(raw: bytes) -> Any:
-        indexes, at = _message_indexes(raw)
-        kind, content, budget = _message_type(main, indexes), raw[at:], Budget()
+        kind, at = _referenced(main, raw)
+        content, budget = raw[at:], Budget()
         if len(content) * fields * value > MOST_MEMORY:
             _spend(budget, value, kind, content)
         message = message_factory.GetMessageClass(kind)()
@@ -261,6 +262,18 @@ def _loaded(descriptors: bytes) -> FileDescriptor:
         return pool.FindFileByName(files[-1].name)
     except (KeyError, TypeError, ValueError) as error:
         raise SchemaError(f"it cannot be loaded: {error}") from None
+
+
+def _referenced(file: FileDescriptor, raw: bytes) -> tuple[Descriptor, int]:
+    """The message type that a message begins with, and the position of the message after it: its
+    indexes, or, as Apicurio writes it, a message with its name in the first field."""
+    size = raw[0] + 1 if raw else 0
+    if size > 3 and raw[1:3] == bytes((_NAME_TAG, size - 3)):
+        kind = file.message_types_by_name.get(raw[3:size].decode(errors="replace"))
+        if kind is not None:
+            return kind, size
+    indexes, at = _message_indexes(raw)
+    return _message_type(file, indexes), at
 
 
 def _message_indexes(raw: bytes) -> tuple[list[int], int]:

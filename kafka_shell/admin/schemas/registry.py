@@ -15,6 +15,7 @@ from uuid import UUID
 
 from kafka_shell.admin.schemas.budget import (
     GLOBAL,
+    GLUE,
     MissingSchema,
     SchemaError,
     UnavailableSchema,
@@ -23,15 +24,15 @@ from kafka_shell.admin.schemas.budget import (
     read_json,
     reason,
 )
-from kafka_shell.admin.schemas.settings import registry_settings
+from kafka_shell.admin.schemas.settings import URL, registry_settings
 from kafka_shell.wire.client_properties import Property
 
 if TYPE_CHECKING:
     from kafka_shell.admin.schemas.client import Client, Imported
+    from kafka_shell.admin.schemas.glue import Glue
 
 SchemaId = int | str
 """The ID of a schema in a registry, or its GUID, or another ID with its name before it."""
-GLUE = "version "
 
 Read = Callable[[bytes], Any]
 Compile = Callable[[str, list["Imported"]], Read]
@@ -43,6 +44,7 @@ TYPES = {"AVRO": AVRO, "PROTOBUF": PROTOBUF, "JSON": JSON_SCHEMA}
 NO_MESSAGE_TYPE = "a message type requires a Protobuf schema"
 _HEAD, _GLOBAL_HEAD, _GUID_HEAD, _GLUE_HEAD = 5, 9, 17, 18  # bytes
 _PLAIN, _ZLIB = 0, 5  # compressions of Glue
+_GLUE_URL = "glue:"
 _RETRY_S = 30.0  # how long a failure is remembered
 _MOST_CONTENT = 64 << 20  # bytes
 _MOST_MISSING = 100  # with more, these are probably not IDs but bytes of another format
@@ -51,7 +53,7 @@ _MOST_MISSING = 100  # with more, these are probably not IDs but bytes of anothe
 class SchemaRegistry:
     """Decodes messages with the schemas of a registry, which are kept in memory."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client | Glue) -> None:
         self._client = client
         self._readers: dict[SchemaId, tuple[str, Read]] = {}
         self._failures: dict[SchemaId, tuple[float, SchemaError]] = {}
@@ -59,6 +61,8 @@ class SchemaRegistry:
 
     def split(self, raw: bytes, header: bytes = b"") -> tuple[SchemaId, bytes] | None:
         """The ID of the schema of a message, and its content; None if it has none."""
+        if self._client.is_glue:
+            return split_glue(raw)
         found = split_message(raw, header)
         return split_apicurio(raw, header) if found is None and self._client.is_apicurio else found
 
@@ -70,7 +74,7 @@ class SchemaRegistry:
         if type and kind != type:
             raise SchemaError(f"schema {schema} is {kind}, not {type}")
         try:
-            return kind, read(content)
+            return kind, read(glue_content(content) if str(schema).startswith(GLUE) else content)
         except Exception as error:  # each library raises types of its own
             raise SchemaError(f"not a message of schema {schema}: {malformed(error)}") from None
 
@@ -114,7 +118,12 @@ class SchemaRegistry:
 
 def registry_of(properties: Mapping[str, Property]) -> SchemaRegistry | None:
     """The registry of client properties, or None without schema.registry.url. Raises ShellError
-    with file and line. Sends nothing yet."""
+    with file and line. Sends nothing yet. AWS Glue is `glue:REGION`."""
+    url = properties.get(URL)
+    if url is not None and url.value.strip().startswith(_GLUE_URL):
+        from kafka_shell.admin.schemas.glue import Glue
+
+        return SchemaRegistry(Glue(url.value.strip().removeprefix(_GLUE_URL)))
     client = client_of(properties)
     return None if client is None else SchemaRegistry(client)
 
@@ -149,19 +158,23 @@ def split_apicurio(raw: bytes, header: bytes = b"") -> tuple[SchemaId, bytes] | 
 
 
 def split_glue(raw: bytes, header: bytes = b"") -> tuple[SchemaId, bytes] | None:
-    """The same for AWS Glue, whose UUIDs are random ones. Raises SchemaError for content that is
-    too large."""
+    """The same for AWS Glue, whose UUIDs are random ones. Its content begins with the byte of its
+    compression."""
     if len(raw) < _GLUE_HEAD or raw[0] != 3 or raw[1] not in (_PLAIN, _ZLIB):
         return None
-    version, content = UUID(bytes=raw[2:_GLUE_HEAD]), raw[_GLUE_HEAD:]
-    if version.version != 4:
-        return None
-    if raw[1] == _ZLIB:
-        unpack = zlib.decompressobj()
-        content = unpack.decompress(content, _MOST_CONTENT)
-        if not unpack.eof:
-            raise SchemaError("its content is too large, or ends too early")
-    return f"{GLUE}{version}", content
+    version = UUID(bytes=raw[2:_GLUE_HEAD])
+    return (f"{GLUE}{version}", raw[1:2] + raw[_GLUE_HEAD:]) if version.version == 4 else None
+
+
+def glue_content(content: bytes) -> bytes:
+    """The content without its compression. Raises SchemaError, also if it is too large."""
+    if content[0] == _PLAIN:
+        return content[1:]
+    unpack = zlib.decompressobj()
+    found = unpack.decompress(content[1:], _MOST_CONTENT)
+    if not unpack.eof:
+        raise SchemaError("its content is too large, or ends too early")
+    return found
 
 
 def _compiler(kind: str) -> Compile:

@@ -11,7 +11,7 @@ from kafka_shell.admin.schemas.registry import SchemaId, SchemaRegistry
 
 
 class _Stored:
-    is_apicurio = False
+    is_apicurio = is_glue = False
 
     def __init__(self, schemas: Mapping[SchemaId, Schema]) -> None:
         self._schemas = schemas
