@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.audit import snapshot
-from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.engine import Engine, tuned
 from kafka_shell.audit.model import AuditSnapshot
 from kafka_shell.audit.table import Table
 from kafka_shell.audit.tasks import (
@@ -281,7 +281,8 @@ def store(engine: Engine, found: Collection, text: str) -> AuditSnapshot:
             written.append(None)
 
         id, session, large = found.snapshot_id, engine.session, bool(found.cached)
-        return snapshot.write(session, found.frames, folder, id, done, large=large, local=local)
+        with tuned(session, found.rows, engine.opened.keep):
+            return snapshot.write(session, found.frames, folder, id, done, large=large, local=local)
 
     rows = engine.run("writing the snapshot", write, lambda: (len(written), len(found.frames)))
     failures = found.failures(found.frames).items()

@@ -234,9 +234,9 @@ def _common(
 
 def left_out(before: Collection, after: Collection) -> list[str]:
     """Return the clusters that are only on one side, and so are not compared."""
-    if not set(before.cluster_ids.values()) & set(after.cluster_ids.values()):
-        return []
     sides = before.cluster_ids, after.cluster_ids
+    if set(sides[0].values()).isdisjoint(sides[1].values()):
+        return []
     return [
         name
         for side, other in (sides, sides[::-1])

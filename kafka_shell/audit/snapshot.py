@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from contextlib import nullcontext
 from functools import reduce
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -470,13 +471,13 @@ def _written(session: Any, store: str) -> dict[str, dict[str, Stored]]:
         else:
             reader = session.read.schema(_MANIFEST_DDL).option("recursiveFileLookup", "true")
             rows = reader.parquet(f"{store}/{MANIFEST}")
-        rows = rows.where("source IS NOT NULL").orderBy("snapshot_id", "part").collect()
+        rows = rows.where("source IS NOT NULL").collect()  # sorted here: Spark would shuffle them
     except Exception as error:
         if _is_missing(error):
             return {}
         raise
     found: dict[str, dict[str, Stored]] = {}
-    for row in rows:  # the newest part is the last
+    for row in sorted(rows, key=itemgetter("snapshot_id", "part")):  # the newest part is the last
         each = Stored(*(row[name] for name in Stored.__struct_fields__))
         found.setdefault(row["snapshot_id"], {})[row["table"]] = each
     return found
@@ -540,7 +541,7 @@ def _with_clusters(
     frame = stored(session, store, "clusters", tables["clusters"].ddl, known)
     if frame is None:
         return known
-    rows = frame.where(frame["cluster_id"].isin(list(clusters))).select("snapshot_id").distinct()
+    rows = frame.where(frame["cluster_id"].isin(list(clusters))).select("snapshot_id")
     return sorted({row[0] for row in rows.collect()} & set(known)) or known
 
 

@@ -11,13 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-import pyarrow
-
 from kafka_shell.audit import control_tests
 from kafka_shell.audit.control import load
 from kafka_shell.audit.engine import tuned
 from kafka_shell.audit.evaluate import commands_of, query_of
 from kafka_shell.audit.session import sentence
+from kafka_shell.audit.snapshot import local_frame
 from kafka_shell.audit.source import record_batch
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.base.units import ConfigType, format_config_value
@@ -137,11 +136,8 @@ def _create_views(session: Any, cases: Sequence[Case]) -> None:
                 complete = {"collected_at": NOW} | row | {"cluster": cluster}
                 held[name].append(control_tests.complete(TABLES[name], complete))
     for name, table in TABLES.items():
-        frame = session.createDataFrame([], table.ddl)
-        if held[name]:
-            batch = record_batch(table, held[name])
-            frame = session.createDataFrame(pyarrow.Table.from_batches([batch]))
-        frame.createOrReplaceTempView(name)
+        batches = [record_batch(table, held[name])] if held[name] else []
+        local_frame(session, table, batches).createOrReplaceTempView(name)
 
 
 def _rows(
