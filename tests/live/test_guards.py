@@ -63,20 +63,15 @@ def test_a_guard_reached_by_the_address_is_answered_by_its_profile_s_name(
     assert victim not in kafka.ok("list-topics").lines
 
 
-@pytest.mark.parametrize("command", [ALTER, DELETE], ids=lambda command: command[0])
 @pytest.mark.parametrize(
-    ("guard", "yes", "why"),
+    ("guard", "command", "yes", "why"),
     [
-        ("confirm", (), "--yes"),
-        ("typed", (), "--yes=typed"),
-        ("typed", ("--yes",), "--yes=typed"),
-        ("typed", ("--yes=free",), "does not match the cluster name typed"),
-        ("typed", ("--yes=",), "typed"),
-        ("typed", ("--yes=TYPED",), "does not match the cluster name typed"),
-        ("read-only", (), "read-only"),
-        ("read-only", ("--yes",), "read-only"),
-        ("read-only", ("--yes=read-only",), "read-only"),
-        ("read-only", ("--force",), "read-only"),
+        ("confirm", ALTER, (), "--yes"),
+        ("typed", ALTER, ("--yes",), "--yes=typed"),
+        ("typed", DELETE, ("--yes=free",), "does not match the cluster name typed"),
+        ("typed", DELETE, ("--yes=TYPED",), "does not match the cluster name typed"),
+        ("read-only", DELETE, ("--yes=read-only",), "read-only"),
+        ("read-only", DELETE, ("--force",), "read-only"),
     ],
 )
 def test_refused(

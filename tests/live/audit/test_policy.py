@@ -130,32 +130,6 @@ def test_a_policy_that_is_not_there(shell: Shell, tmp_path: Path) -> None:
     assert run.status == 2 and "No such file" in run.err
 
 
-@pytest.mark.usefixtures("few_tables")
-def test_against_a_snapshot_each_difference_is_a_finding(
-    shell: Shell, topic: str, tmp_path: Path
-) -> None:
-    shell.ok(f"create-topic {topic}")
-    try:
-        shell.ok(f"spark snapshot {tmp_path}/state --no-findings")
-        shell.ok(f"alter-configs {topic} retention.ms=1d --yes")
-        run = shell(
-            f"spark audit --controls T13 --against {tmp_path}/state --output json --fail-on any"
-        )
-        assert run.status == 1
-        (finding,) = run.json["findings"]
-        assert (finding["control"], finding["resource"]) == ("X03", topic)
-        assert finding["remedy"] == f"alter-configs {topic} --delete-config retention.ms"
-        file = tmp_path / "policy.toml"
-        file.write_text(SUPPRESS.replace("T01", "X03") + "expires=2999-01-01\n")
-        line = f"spark audit --controls T13 --against {tmp_path}/state --policy {file}"
-        hidden = shell.ok(f"{line} --output json").json
-        assert (hidden["suppressed"], hidden["controls"][-1]["counts"]) == (
-            1, {"alarm": 0, "skip": 0, "suppressed": 1}
-        )  # fmt: skip
-    finally:
-        shell(f"delete-topic {topic} --yes --if-exists")
-
-
 def read(folder: Path, text: str) -> Policy:
     file = folder / "policy.toml"
     file.write_text(text)

@@ -21,8 +21,7 @@ from kafka_shell.audit.model import (
 )
 from kafka_shell.audit.report import Bar, Chart, page
 from kafka_shell.base.errors import ShellError
-from kafka_shell.context import Resources
-from kafka_shell.sandbox.state import Sandbox
+from tests.support import cluster_tables, snapshot_files
 from tests.support.audit_report import FINDINGS, finding
 from tests.support.in_process_shell import Shell
 
@@ -248,27 +247,22 @@ seen.names = resources(); seen.images = document.images.length;
 
 
 @pytest.mark.usefixtures("few_tables")
-def test_drift_over_snapshots(sandbox: Sandbox, engine: Engine, tmp_path: Path) -> None:
-    shell = Shell(tmp_path, sandbox.bootstrap, Resources(spark=engine))
+def test_drift_over_snapshots(shell: Shell, engine: Engine, tmp_path: Path) -> None:
     folder, file = tmp_path / "state", tmp_path / "audit.html"
-    audit = f"spark audit --snapshot {folder} --controls B05 --report {file}"
-    shell.ok(f"spark snapshot {folder} --no-findings")
-    assert drift.over_snapshots(engine, str(folder), "9", 9) == []
-    shell.ok("create-topic drifted --partitions 1")
-    try:
-        shell.ok(f"spark snapshot {folder} --no-findings")
-        shell.ok(f"spark snapshot {folder} --no-findings")
-    finally:
-        shell.ok("delete-topic drifted --yes")
-    shell(audit)
+    first = cluster_tables.read(shell.bootstrap)
+    topics = first.rows("topics")
+    later = first.altered("topics", [*topics, topics[0] | {"topic": "drifted"}])
+    for day, tables in enumerate((first, later, later), 1):
+        snapshot_files.write(tables.tables, str(folder), f"2026010{day}T000000.000Z-0000")
+    shell(f"spark audit --snapshot {folder} --controls B05 --report {file}")
     figure = re.search(r"<figure>\s*<figcaption>Drift over.*?</figure>", file.read_text(), re.S)
     assert figure is not None
     assert re.findall(r'"number">(\d+)<', figure[0]) == ["1", "0"]
     assert re.findall(r"width: ([\d.]+)%", figure[0]) == ["100.0", "0.0"]
     assert "1 in topics" in figure[0]
-    before = max((folder / "topics").iterdir())  # of the second snapshot; the third has the same
-    for part in before.rglob("*.parquet"):
+    assert drift.over_snapshots(engine, str(folder), "20260102", 9) == [], "nothing before it"
+    for part in (folder / "topics" / "20260102T000000.000Z-0000").iterdir():
         part.unlink()
-    damaged = f"{before.name} in {folder} is damaged"
+    damaged = f"20260102T000000.000Z-0000 in {folder} is damaged"
     with pytest.raises(ShellError, match=re.escape(damaged)):
         drift.over_snapshots(engine, str(folder), "9", 9)

@@ -159,7 +159,7 @@ def test_a_query_without_rows_says_so(shell: Shell) -> None:
 
 
 @pytest.mark.usefixtures("few_tables")
-def test_a_snapshot_is_read_again_and_differs_by_what_was_changed(
+def test_a_snapshot_is_read_again_and_each_difference_is_a_finding(
     shell: Shell, topic: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "state"
@@ -185,6 +185,23 @@ def test_a_snapshot_is_read_again_and_differs_by_what_was_changed(
             ("acls", "appeared", "", None, "exists"),
             ("quotas", "appeared", "producer_byte_rate", None, "1000000.0"),
         }
+        file = tmp_path / "policy.toml"
+        file.write_text(
+            "[[suppress]]\ncontrol = 'X03'\nowner = 'o'\nreason = 'x'\nexpires = 2999-01-01\n"
+            f"resource = '{topic}'\n"
+        )
+        line = f"spark audit --controls X03 --against {folder} --policy {file} --fail-on any"
+        run = shell(f"{line} --output json")
+        remedies = {(f["control"], f["resource"]): f["remedy"] for f in run.json["findings"]}
+        assert run.status == 1
+        assert remedies.keys() == {
+            ("X03", other), ("X03", f"allow User:{topic} Read on topic {topic}"),
+            ("X03", f"user {topic}"),
+        }  # fmt: skip
+        undo = f"alter-quotas --user {topic} --delete-config producer_byte_rate"
+        assert remedies["X03", f"user {topic}"] == undo
+        counts = {"alarm": 3, "skip": 0, "suppressed": 2}
+        assert (run.json["suppressed"], run.json["controls"][-1]["counts"]) == (2, counts)
         risky = shell(f"spark audit --controls X03 --against {folder} --fix --risk disruptive"
                       " --dry-run")  # fmt: skip
         assert "3 remedies are irreversible" in risky.out, str(risky)

@@ -29,11 +29,11 @@ def keytool(*words: object) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.fixture
-def stores(secure_sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def made(secure_sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Client properties with stores of the CA and of the user admin."""
-    tls = secure_sandbox.folder / "tls"
-    trust, key, given = (tmp_path / name for name in ("trust.p12", "key.p12", "given.p12"))
+    tls, folder = secure_sandbox.folder / "tls", tmp_path_factory.mktemp("stores")
+    trust, key, given = (folder / name for name in ("trust.p12", "key.p12", "given.p12"))
     keytool("-importcert", "-noprompt", "-alias", "ca", "-file", tls / "ca.pem",
             "-keystore", trust, "-storetype", "PKCS12", "-storepass", PASSWORD)  # fmt: skip
     pem = (tls / "admin.pem").read_bytes()
@@ -57,6 +57,12 @@ def stores(secure_sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
         "ssl.keystore.password": PASSWORD,
         "ssl.key.password": PASSWORD,
     }
+
+
+@pytest.fixture
+def stores(made: dict[str, str]) -> dict[str, str]:
+    """The properties, of the test's own."""
+    return dict(made)
 
 
 def whoami(home: Path, properties: Mapping[str, str]) -> Run:

@@ -51,8 +51,10 @@ def test_an_audit_that_checked_nothing_is_not_shown_as_good() -> None:
     skipped = AuditFinding("S05", "", "high", "skip", "dev", "ACLs", "could not be read", "")
     text = page(AuditReport("s", 0, ("dev",), {}, (), (skipped,)), ())
     assert "No findings, 1 not checked." in text and '"good">No findings' not in text
-    unread = page(AuditReport("s", 0, ("dev",), {"dev": "refused"}, (), ()), ())
+    refused = AuditReport("s", 0, ("dev",), {"dev": "refused"}, (), ())
+    unread = page(refused, ())
     assert "No findings." in unread and '"good">No findings' not in unread
+    assert "dev could not be read: refused\n" in drawn(refused)
     assert '"good">No findings.' in page(AuditReport("s", 0, ("dev",), {}, (), ()), ())
 
 

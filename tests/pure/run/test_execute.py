@@ -76,7 +76,7 @@ def test_a_destructive_plan_shows_the_undo_asks_and_rereads(tmp_path: Path) -> N
     ]
 
 
-@pytest.mark.parametrize("answer", ["", "n", "no", "yess", "prod"])
+@pytest.mark.parametrize("answer", ["", "n", "no", "yy", "yess", "prod"])
 def test_any_answer_but_yes_changes_nothing(tmp_path: Path, answer: str) -> None:
     execution = make_recorded_execution(tmp_path, answers=[answer])
     with pytest.raises(ShellError, match="nothing was changed") as declined:
@@ -85,7 +85,7 @@ def test_any_answer_but_yes_changes_nothing(tmp_path: Path, answer: str) -> None
     assert "send" not in execution.did() and execution.journal() == []
 
 
-@pytest.mark.parametrize("answer", ["y", "yes", " YES "])
+@pytest.mark.parametrize("answer", ["y", "Y", "yes", " YES "])
 def test_yes_confirms(tmp_path: Path, answer: str) -> None:
     execution = make_recorded_execution(tmp_path, answers=[answer])
     assert execution.run(execution.plan(execution.step(), effect=Effect.DESTROY)).ok
@@ -139,7 +139,7 @@ def test_a_confirm_guard_asks_for_every_change(tmp_path: Path) -> None:
 
 
 def test_a_typed_guard_requires_the_cluster_name(tmp_path: Path) -> None:
-    execution = make_recorded_execution(tmp_path, guard="typed", answers=["prod"])
+    execution = make_recorded_execution(tmp_path, guard="typed", answers=["  prod "])
     assert execution.run(execution.plan(execution.step())).ok
     assert ("ask", "Apply 1 change to 1 topic on prod? Type prod to confirm:") in execution.log
     assert "again" in execution.did()

@@ -330,8 +330,9 @@ def test_what_is_refused(
     assert not read_all(cluster, target)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "crash"])
-@pytest.mark.parametrize("partitions", [3, 4])
+@pytest.mark.parametrize(
+    ("how", "partitions"), [(signal.SIGINT, 3), (signal.SIGKILL, 4)], ids=["Ctrl-C", "crash"]
+)
 def test_a_copy_that_ended_in_the_middle_is_continued(
     sandbox: Sandbox, cluster: Cluster, tmp_path: Path, how: signal.Signals, partitions: int
 ) -> None:
