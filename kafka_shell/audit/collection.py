@@ -27,8 +27,8 @@ from kafka_shell.audit.tasks import (
     new_id,
     read_in_process,
 )
-from kafka_shell.audit.threads import in_threads
 from kafka_shell.base.results import Failure
+from kafka_shell.base.threads import in_threads
 
 # What a collection has read, and what it could not read: the table `collection_status`, summed.
 

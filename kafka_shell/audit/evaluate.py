@@ -16,8 +16,8 @@ from kafka_shell.audit.engine import is_small_data, tuned
 from kafka_shell.audit.model import SEVERITIES, AuditFinding
 from kafka_shell.audit.query import select
 from kafka_shell.audit.session import is_remote, sentence
-from kafka_shell.audit.threads import in_threads
 from kafka_shell.base.plans import Change, Resource, Value
+from kafka_shell.base.threads import in_threads
 from kafka_shell.output.change_kinds import lines, undo_lines
 from kafka_shell.wire.rounds import in_slices
 

@@ -32,10 +32,10 @@ from kafka_shell.audit.source import (
 )
 from kafka_shell.audit.table import Table
 from kafka_shell.audit.tasks import Read, ReadTask, to_json
-from kafka_shell.audit.threads import in_threads
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import locked
 from kafka_shell.base.structs import replace
+from kafka_shell.base.threads import in_threads
 from kafka_shell.base.units import counted, to_path
 
 # Where snapshots are kept: in a folder, as Parquet files, or in a schema of a Spark catalog, as

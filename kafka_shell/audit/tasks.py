@@ -14,8 +14,8 @@ from msgspec import Struct, field
 
 from kafka_shell import settings
 from kafka_shell.audit.table import ReadFailure, Table, read_failure
-from kafka_shell.audit.threads import in_threads
 from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.base.threads import in_threads
 from kafka_shell.base.units import counted, to_path
 from kafka_shell.settings import Settings
 from kafka_shell.wire.endpoint import parse_via

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import Enum
 from math import gcd, isfinite
@@ -664,3 +664,25 @@ def format_quota(key: str, value: float) -> str:
 def format_number(value: float) -> str:
     """The shortest exact text of a double: `5242880`, `0.5`."""
     return str(int(value)) if value.is_integer() and abs(value) < 1 << 53 else repr(value)
+
+
+# -- lists of numbers ------------------------------------------------------------------------------
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """`0,3-5`: ranges for three or more consecutive numbers, in the given order."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(
+        f"{run[0]}-{run[-1]}" if len(run) > 2 else ",".join(map(str, run)) for run in runs
+    )
+
+
+def numbers_in(text: object) -> frozenset[int]:
+    """The numbers of a text such as `versions 1-3,5`; none of None."""
+    pairs = re.findall(r"(\d+)(?:-(\d+))?", str(text or ""))
+    return frozenset(number for a, b in pairs for number in range(int(a), int(b or a) + 1))

@@ -49,6 +49,10 @@ INDEX = {
         "list-transactions", "transactions", "describe-transactions", "transaction",
         "describe-producers", "fence-producer", "find-hanging-transactions", "abort-transaction",
     ),
+    "schemas": (
+        "list-subjects", "subjects", "describe-schema", "register-schema", "alter-compatibility",
+        "delete-schema",
+    ),
     "state": ("export", "diff", "apply", "state-schema"),
     "rehearse": ("rehearse",),
     "spark": (

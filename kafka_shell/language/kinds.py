@@ -459,25 +459,12 @@ class Partitions(Kind):
 
     def format(self, value: tuple[str, Sequence[int] | None]) -> str:
         topic, partitions = value
-        return topic if partitions is None else f"{topic}:{_ranges(partitions)}"
+        return topic if partitions is None else f"{topic}:{units.ranges(partitions)}"
 
     def last_fragment(self, text: str) -> Fragment:
         topic, colon, listed = text.rpartition(":")
         last = max(listed.rfind(","), listed.rfind("-")) + 1
         return Fragment(len(topic) + 1 + last, "partition", topic) if colon else Fragment(0)
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Return `0,3-5`: ranges for three or more consecutive numbers, in the given order."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ",".join(
-        f"{run[0]}-{run[-1]}" if len(run) > 2 else ",".join(map(str, run)) for run in runs
-    )
 
 
 # -- others ----------------------------------------------------------------------------------------

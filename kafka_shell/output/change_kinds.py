@@ -10,7 +10,12 @@ from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_
 from kafka_shell.base.inverse import inverse
 from kafka_shell.base.plans import Change, Resource
 from kafka_shell.base.text import entity_parts, literal, positional, with_option
-from kafka_shell.base.units import ConfigType, format_config_value, format_number
+from kafka_shell.base.units import (
+    ConfigType,
+    format_config_value,
+    format_number,
+    ranges,
+)
 from kafka_shell.output.resource_kinds import kind_of
 
 Changes = Sequence[Change]
@@ -185,9 +190,25 @@ def _voter_line(resource: Resource, changes: Changes) -> str:
     return f"alter-quorum {with_option('--add', f'{resource.name}@{change.after}')}"
 
 
+def _subject_line(resource: Resource, changes: Changes) -> str:
+    gone = [change for change in changes if change.after is None]
+    if gone:
+        numbers = ranges(int(change.field.split()[1]) for change in gone)
+        return f"delete-schema {literal('--subject', resource.name)} --version {numbers}"
+    ids = ",".join(str(change.after).removeprefix("ID ") for change in changes)
+    return f"register-schema {positional('--subject', resource.name)} --id {ids}"
+
+
+def _level_line(resource: Resource, changes: Changes) -> str:
+    words = [literal("--subject", resource.name)] if resource.name else ["--default"]
+    level = changes[0].after
+    return " ".join(["alter-compatibility", *words, "--inherit" if level is None else str(level)])
+
+
 # By what `key_of` returns, in the order in which they are sent. Others have no inverse.
 _QUOTAS = ChangeKind(_quota_line, "quotas.run:plan_changes")
 _OFFSETS = ChangeKind(_offsets_line, "groups.changes:plan_changes")
+_LEVELS = ChangeKind(_level_line, "schemas.run:plan_changes", "no-subject")
 KINDS: dict[str, ChangeKind] = {
     "feature": ChangeKind(_feature_line, "cluster.quorum:plan_levels"),
     "voter": ChangeKind(_voter_line, "cluster.quorum:plan_voter_changes", "VOTER_NOT_FOUND"),
@@ -202,4 +223,6 @@ KINDS: dict[str, ChangeKind] = {
     "rollback-file": ChangeKind(_reassignment_line, "partitions.reassignments:plan_rollbacks"),
     "credential": ChangeKind(_credential_line, "users.run:plan_deletions", "RESOURCE_NOT_FOUND"),
     "topic": ChangeKind(_topic_line, "topics.changes:plan_deletions", "UNKNOWN_TOPIC_OR_PARTITION"),
+    "subject": ChangeKind(_subject_line, "schemas.run:plan_changes", "no-subject"),
+    **dict.fromkeys(("compatibility", "default-compatibility"), _LEVELS),
 }

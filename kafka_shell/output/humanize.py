@@ -169,7 +169,8 @@ def _question(changes: Iterable[Change]) -> str:
         offsets = counted(len(rest), "committed offset")
         return f"Delete {count_kinds(each.resource for each in by_action['Delete'])} with {offsets}"
     if verbs == {"delete"} and rest == changes:
-        return f"Delete {counted(len(changes), 'config')} of {resources}"
+        noun = "version" if changes[0].resource.kind == "subject" else "config"
+        return f"Delete {counted(len(changes), noun)} of {resources}"
     if all(change.field.startswith("SCRAM-") for change in changes):
         gone = {change.after is None for change in changes}
         if len(gone) == 1:

@@ -301,6 +301,7 @@ class Session:
             self.context.paths.cache,
             self.context.clock,
             name=settings.cluster_name,
+            properties=settings.properties,
         )
         cache.on_swap(lambda: self._schedule(self._redraw))
         self.context.session.cache = cache

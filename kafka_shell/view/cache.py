@@ -62,7 +62,8 @@ class CacheState(Struct, frozen=True):
 
 
 class Cache:
-    """The view of the cluster at `connection`, kept up to date while the user types.
+    """The view of the cluster at `connection`, kept up to date while the user types. `properties`
+    are those of its schema registry.
 
     Listeners are called in the background thread after each change of view or state.
     """
@@ -74,10 +75,11 @@ class Cache:
         clock: Callable[[], float] = time.time,
         *,
         name: str = "",
+        properties: readers.Properties = readers.NO_PROPERTIES,
         open_cluster: Callable[[ConnectionConfig], Cluster] | None = None,
     ) -> None:
         self.bootstrap = ",".join(map(str, connection.bootstrap))
-        self._connection = connection
+        self._connection, self._properties = connection, properties
         self._clock = clock
         self._open = open_cluster or _open
         self._notes: list[str] = []
@@ -241,7 +243,7 @@ class Cache:
             self._swap(self._view.with_group_topics(topics, KEEP_CONFIGS))
         if parts := [want for want in wants if isinstance(want, str) and want in PARTS]:
             found_parts = readers.read(
-                cluster, parts, self._view.part, self._clock(), self._last_read
+                cluster, parts, self._view.part, self._clock(), self._last_read, self._properties
             )
             view = self._view
             for name, part in found_parts.items():

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kafka_shell.admin.client_configs.model import ClientEntity
     from kafka_shell.admin.cluster.model import Feature
     from kafka_shell.admin.quotas.model import Quota
+    from kafka_shell.wire.client_properties import Property
     from kafka_shell.wire.connection import Cluster
     from kafka_shell.wire.metadata_scan import MetadataScan
 
@@ -44,7 +45,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Found = tuple[T, Failure | None]
-Source = Callable[["Cluster"], Rows[Any]]
+Source = Callable[..., Rows[Any]]
+Properties = Mapping[str, "Property"]
+NO_PROPERTIES: Properties = MappingProxyType({})
 LastRead = dict[Source, tuple[Any, ...]]  # what each source had when it was last read completely
 
 _MOST_GROUPS = 500  # more groups are not described for their client IDs
@@ -64,10 +67,11 @@ def read(
     current: Callable[[str], Part[Any]],
     now: float,
     last_read: LastRead,
+    properties: Properties = NO_PROPERTIES,
 ) -> dict[str, Part[Any]]:
     """Read PARTS of the view, and update `last_read`. Errors are part of the result, except that no
     broker is reachable."""
-    reader = _Reader(cluster, last_read)
+    reader = _Reader(cluster, last_read, properties)
     parts: dict[str, Part[Any]] = {}
     for name in wanted:
         found, why = reader.part(name)
@@ -79,8 +83,8 @@ def read(
 class _Reader:
     """Reads each source only once, even if several parts use it."""
 
-    def __init__(self, cluster: Cluster, last_read: LastRead) -> None:
-        self._cluster = cluster
+    def __init__(self, cluster: Cluster, last_read: LastRead, properties: Properties) -> None:
+        self._cluster, self._properties = cluster, properties
         self._last_read = last_read
         self._found: dict[Source, Found[tuple[Any, ...]]] = {}
 
@@ -108,7 +112,11 @@ class _Reader:
 
     def _read(self, source: Source) -> Found[tuple[Any, ...]]:
         try:
-            found = source(self._cluster)
+            found = (
+                _subjects(self._cluster, self._properties)
+                if source is _subjects
+                else source(self._cluster)
+            )
             if isinstance(found, Results):
                 return tuple(found), next(iter(found.failures.values()), None)
             return found, None
@@ -202,6 +210,19 @@ def _tokens(cluster: Cluster) -> tuple[str, ...]:
     return tuple(token.id for token in delegation_tokens.describe(cluster))
 
 
+def _subjects(cluster: Cluster, properties: Properties) -> tuple[str, ...]:
+    """Return the subjects of the schema registry. A registry that cannot be reached is no reason to
+    read the cluster later again."""
+    from kafka_shell.admin.schemas.budget import SchemaError
+    from kafka_shell.admin.schemas.registry import client_of
+
+    client = client_of(properties, cluster.time_left)
+    try:
+        return client.subjects() if client is not None else ()
+    except SchemaError as error:
+        raise ShellError(str(error), code="registry") from None
+
+
 def _features(cluster: Cluster) -> Rows[Feature]:
     from kafka_shell.admin.cluster import features
 
@@ -274,6 +295,7 @@ _SOURCES: dict[str, Any] = {
     "transactional_ids": ((_transactional_ids, _itself),),
     "log_dirs": ((_log_dirs, _itself),),
     "tokens": ((_tokens, _itself),),
+    "subjects": ((_subjects, _itself),),
     "quotas": (_quotas,),
     "features": (_features,),
 }  # fmt: skip

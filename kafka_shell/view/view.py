@@ -105,7 +105,7 @@ EMPTY_INDEX = NameIndex()
 # Parts of the view that are read on demand. Those in NAMES contain only names and are saved on
 # disk.
 NAMES = ("groups", "principals", "users", "client_ids", "client_metrics", "transactional_ids",
-         "log_dirs", "tokens")  # fmt: skip
+         "log_dirs", "tokens", "subjects")  # fmt: skip
 PARTS = (*NAMES, "quotas", "features")
 
 
@@ -131,6 +131,7 @@ class ClusterView(Struct, frozen=True):
     transactional_ids: Part[NameIndex] = Part(EMPTY_INDEX)
     log_dirs: Part[NameIndex] = Part(EMPTY_INDEX)
     tokens: Part[NameIndex] = Part(EMPTY_INDEX)
+    subjects: Part[NameIndex] = Part(EMPTY_INDEX)
     quotas: Part[tuple[Quota, ...]] = Part(())
     features: Part[tuple[Feature, ...]] = Part(())
 

@@ -24,8 +24,11 @@ from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.wire.transport import Link
 from tests.support.group_data import commit
 from tests.support.in_process_shell import Shell
+from tests.support.schema_registry import Registry
 
 TOPIC, GROUP = "guard.matrix", "guard-matrix"
+
+REGISTRY_URL = "--adminclient-property schema.registry.url=URL"
 
 # A line for each command.
 LINES: dict[str, str] = {
@@ -62,6 +65,9 @@ LINES: dict[str, str] = {
     "abort-transaction": "abort-transaction --hanging --yes",
     "fence-producer": "fence-producer ledger-1 --yes",
     "verify-reassign-partitions": "verify-reassign-partitions --finish --yes",
+    "register-schema": f"register-schema guard-new --id 1 --yes {REGISTRY_URL}",
+    "alter-compatibility": f"alter-compatibility guard-value FULL --yes {REGISTRY_URL}",
+    "delete-schema": f"delete-schema guard-value --yes {REGISTRY_URL}",
     "undo": "undo --yes",
     "apply": "apply HOME/guard.yaml --yes",
 }
@@ -85,7 +91,8 @@ QUESTIONS = {
 class Ways:
     """Ways to the same cluster. Each is (connection options of the run, options of the line)."""
 
-    def __init__(self, home: Path, bootstrap: str) -> None:
+    def __init__(self, home: Path, bootstrap: str, registry: str) -> None:
+        self.registry = registry
         self.home, self.paths = home, Paths.of({"KAFKA_SH_HOME": str(home)})
         port = bootstrap.rpartition(":")[2]
         # Only the cluster's id tells that localhost is the same.
@@ -126,7 +133,8 @@ class Ways:
         out, err = io.StringIO(), io.StringIO()
         context = Context(ClusterSession(found), self.paths, out, err, environ={})
         try:
-            status = run_text(f"{line.replace('HOME', str(self.home))} {more}", context)
+            line = line.replace("HOME", str(self.home)).replace("URL", self.registry)
+            status = run_text(f"{line} {more}", context)
         finally:
             context.close()
         return int(status), err.getvalue()
@@ -141,13 +149,16 @@ WAYS = (
 
 
 @pytest.fixture(scope="module")
-def ways(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ways]:
+def ways(
+    sandbox: Sandbox, registry: Registry, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Ways]:
     home = tmp_path_factory.mktemp("ways")
     with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
         assert not apply(topic_changes.plan_create([NewTopic(TOPIC, 2)]), cluster).failures
         commit(cluster, GROUP, TOPIC, 0)
         Shell(home, sandbox.bootstrap).ok(f"alter-configs {TOPIC} flush.ms=1000")  # to undo
-        ways = Ways(home, sandbox.bootstrap)
+        registry.register("guard-value", '"string"')
+        ways = Ways(home, sandbox.bootstrap, registry.url)
         status, err = ways.run("profile", "list-topics")  # its cluster's id is remembered
         assert status == 0, err
         yield ways

@@ -332,6 +332,25 @@ FACTS: dict[str, tuple[str, ...]] = {
     "help options": ("COMMON OPTIONS", "--output"),
     "help alter-configs": ("usage: alter-configs",),
     "help retention": ("alter-configs", "describe-configs"),
+    # schemas
+    "list-subjects": ("orders.placed-value",),
+    "list-subjects 'orders.*' --long": ("SUBJECT VERSION ID TYPE", "orders.placed-value 2 2 AVRO"),
+    "describe-schema orders.placed-value": ("subject orders.placed-value version 2", '"long"'),
+    "describe-schema orders.placed-value --diff 1": ('-"int"', '+"long"'),
+    "register-schema orders.shipped-value --id 1 --dry-run": (
+        "+ subject orders.shipped-value",
+        "version 1: AVRO",
+    ),
+    "alter-compatibility orders.placed-value FULL --dry-run": ("NONE -> FULL",),
+    "alter-compatibility --default BACKWARD --dry-run": ("NONE -> BACKWARD",),
+    "delete-schema orders.placed-value --version 1 --dry-run": (
+        "version 1: ID 1 -> (removed)",
+        "undo: register-schema orders.placed-value --id 1",
+    ),
+    "delete-schema 'orders.*' --permanent --dry-run": (
+        "(irreversible)",
+        "of 1 topic (orders.placed)",
+    ),
     # state
     "export --only topics,acls": ("version: 1 scope:", "orders.placed: partitions: 3", "acls:"),
     "export 'payments.*' --with-assignments > payments.yaml": NOTHING,

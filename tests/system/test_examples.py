@@ -24,6 +24,7 @@ from tests.support import api_table as apis
 from tests.support.example_facts import FACTS, NOTHING, SAME
 from tests.support.places import ROOT
 from tests.support.program import Program, Run
+from tests.support.schema_registry import running_registry
 
 # Those of audits run in tests/audit, where a session of Spark is shared.
 EXAMPLES = [
@@ -54,14 +55,23 @@ def played(
     cluster ID is known, so every connection of every command checks it."""
     folder = tmp_path_factory.mktemp("examples")
     kafka = Program(folder / "home")
-    config = folder / "home" / "config" / "config.toml"
+    (folder / "registry").mkdir()
+    with running_registry(folder / "registry") as registry:
+        for kind in ("int", "long"):
+            registry.register("orders.placed-value", f'"{kind}"')
+        yield run_all(kafka, own_demo, registry.url)
+
+
+def run_all(kafka: Program, own_demo: Sandbox, registry: str) -> dict[str, Played]:
+    """Run the examples, in the folder of the program's home."""
+    config = kafka.home / "config" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text(
         f'default = "demo"\n[profiles.demo]\nbootstrap = "{own_demo.bootstrap}"\n'
-        f'cluster-id = "{own_demo.cluster_id}"\n'
+        f'cluster-id = "{own_demo.cluster_id}"\n"schema.registry.url" = "{registry}"\n'
     )
     found: dict[str, Played] = {}
-    with pytest.MonkeyPatch.context() as patch, chdir(folder):
+    with pytest.MonkeyPatch.context() as patch, chdir(kafka.home.parent):
         sent = recorded(patch)
         before = 0
         for _, example in EXAMPLES:
@@ -70,7 +80,7 @@ def played(
             lines = journal_lines(kafka)
             found[example.line] = Played(run, set(sent), lines - before)
             before = lines
-    yield found
+    return found
 
 
 def recorded(patch: pytest.MonkeyPatch) -> set[int]:

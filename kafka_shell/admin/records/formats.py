@@ -19,6 +19,7 @@ from kafka_shell.admin.schemas.budget import SchemaError, UnavailableSchema, mal
 from kafka_shell.admin.schemas.registry import (
     SCHEMA_FORMATS,
     SchemaRegistry,
+    no_registry,
     split_apicurio,
     split_glue,
     split_message,
@@ -188,11 +189,7 @@ def decoder(name: str, registry: SchemaRegistry | None = None, *, key: bool = Fa
         return lambda raw, _: _number(name, raw)
     if name in SCHEMA_FORMATS:
         if registry is None:
-            raise UsageError(
-                f"the format {name} requires a schema registry",
-                hint="Set schema.registry.url in the profile or the client properties.",
-                code="no-registry",
-            )
+            raise no_registry(f"the format {name}")
         return lambda raw, header: _message(raw, header, name, registry)
     if name == AUTO:
         return lambda raw, header: _recognize_message(raw, header, registry, key)

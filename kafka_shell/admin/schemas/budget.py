@@ -70,6 +70,10 @@ class UnavailableSchema(SchemaError):
     """The schema could not be read or compiled: nothing is known about its messages."""
 
 
+class Unauthorized(SchemaError):
+    """The registry does not accept the credentials, or the request of their user."""
+
+
 class MissingSchema(SchemaError):
     """The registry responded that it does not have the schema."""
 

@@ -1,20 +1,27 @@
 """The REST API of a schema registry: /schemas/ids/ID, /schemas/guids/GUID, /subjects/S,
-/subjects/S/versions/V and /compatibility/subjects/S/versions/V."""
+/subjects/S/versions/V, /compatibility/subjects/S/versions/V and /config/S."""
 
 from __future__ import annotations
 
 import time
 from base64 import b64encode
 from typing import Any, ClassVar, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import msgspec
 from msgspec import Struct
 
-from kafka_shell.admin.schemas.budget import GLOBAL, MissingSchema, SchemaError, UnavailableSchema
+from kafka_shell.admin.schemas.budget import (
+    GLOBAL,
+    MissingSchema,
+    SchemaError,
+    Unauthorized,
+    UnavailableSchema,
+)
 from kafka_shell.admin.schemas.settings import RegistrySettings
 from kafka_shell.base.text import quoted
 from kafka_shell.wire import http
+from kafka_shell.wire.endpoint import LimitTime
 
 T = TypeVar("T")
 _TIMEOUT_S = 3.0
@@ -22,8 +29,11 @@ _DOWN_S = 30.0  # how long a registry that does not respond is not asked again
 _MOST_BYTES = 8 << 20
 _ACCEPT = "application/vnd.schemaregistry.v1+json, application/json"
 _CONFLUENT_API, _APICURIO_API = "/apis/ccompat/", "/apis/registry/v3"
-_INVALID = (409, 422)  # an incompatible schema, and one that cannot be parsed
-_MISSING, _UNAUTHORIZED, _SERVER_ERROR = 404, 401, 500
+_MISSING, _UNAUTHORIZED, _FORBIDDEN, _SERVER_ERROR = 404, 401, 403, 500
+_REFUSED = {
+    _UNAUTHORIZED: "does not accept the credentials",
+    _FORBIDDEN: "does not authorize the request",
+}
 _DEEPEST, _MOST_REFERENCES = 20, 1_000  # references of references, and all of a schema
 
 
@@ -35,12 +45,15 @@ class Reference(Struct, frozen=True):
     version: int
 
 
-class Schema(Struct, frozen=True, rename="camel"):
-    """A schema as the registry returns it. Avro is the type without a name."""
+class Schema(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A schema as the registry returns it. Avro is the type without a name. `metadata` and
+    `rule_set` are those of Confluent's registry, unchanged."""
 
     schema: str
     schema_type: str = "AVRO"
     references: tuple[Reference, ...] = ()
+    metadata: Any = None
+    rule_set: Any = None
 
 
 class Registered(Schema, frozen=True):
@@ -49,9 +62,19 @@ class Registered(Schema, frozen=True):
     id: int = 0
     version: int = 0
 
+    @property
+    def alone(self) -> Schema:
+        """The schema without its ID and version, as it is registered."""
+        return Schema(self.schema, self.schema_type, self.references, self.metadata, self.rule_set)
+
 
 class _Number(Struct, frozen=True):
     id: int
+
+
+class _Level(Struct, frozen=True, rename="camel", omit_defaults=True):
+    compatibility: str | None = None  # in a request
+    compatibility_level: str | None = None  # in a response
 
 
 class _Verdict(Struct, frozen=True):
@@ -82,6 +105,7 @@ class Client(Struct):
     """Requests to one registry, with its URLs tried in their order."""
 
     settings: RegistrySettings
+    limit_time: LimitTime = lambda seconds: seconds
     is_glue: ClassVar[bool] = False
     _opener: Any = None
     _down: tuple[float, str] = (0.0, "")
@@ -102,14 +126,63 @@ class Client(Struct):
         except MissingSchema:
             raise MissingSchema(f"schema {schema_id} is not in the registry") from None
         except SchemaError as error:
-            raise SchemaError(f"schema {schema_id} cannot be read: {error}") from None
+            raise type(error)(f"schema {schema_id} cannot be read: {error}") from None
 
-    def latest(self, subject: str) -> Registered | None:
-        """The newest version of a subject; None without one. Raises SchemaError."""
+    def subjects(self, context: str = "", *, deleted: bool = False) -> tuple[str, ...]:
+        """The subjects of the default context, or of `context` (`:.staging:`), sorted; with
+        `deleted` also those that are soft-deleted. Raises SchemaError."""
+        asked = {"deleted": "true"} if deleted else {}
+        asked |= {"subjectPrefix": context} if context else {}
+        path = f"/subjects?{urlencode(asked)}".rstrip("?")
         try:
-            return self._decoded(f"{_path(subject)}/versions/latest", Registered)
+            return tuple(sorted(self._decoded(path, tuple[str, ...])))
+        except MissingSchema:
+            raise self._unknown() from None
+
+    def versions(self, subject: str, *, deleted: bool = False) -> tuple[int, ...]:
+        """The versions of a subject, none if it does not exist; with `deleted` also those that are
+        soft-deleted. Raises SchemaError."""
+        path = f"{_path(subject)}/versions{'?deleted=true' if deleted else ''}"
+        try:
+            return tuple(sorted(self._decoded(path, tuple[int, ...])))
+        except MissingSchema:
+            return ()
+
+    def version(
+        self, subject: str, number: int | str = "latest", *, deleted: bool = False
+    ) -> Registered | None:
+        """A version of a subject, by default the newest one; None without it. With `deleted`, it
+        may be soft-deleted. Raises SchemaError."""
+        path = f"{_path(subject)}/versions/{number}{'?deleted=true' if deleted else ''}"
+        try:
+            return self._decoded(path, Registered)
         except MissingSchema:
             return None
+
+    def level(self, subject: str = "") -> str | None:
+        """The compatibility level of a subject, None if it has none of its own; without a subject
+        the registry's default. Raises SchemaError."""
+        try:
+            return self._decoded(_config(subject), _Level).compatibility_level
+        except MissingSchema:
+            return None
+
+    def set_level(self, subject: str, level: str | None) -> None:
+        """Set a compatibility level, or remove that of a subject. Raises SchemaError:
+        UnavailableSchema if it may have been set."""
+        sent = None if level is None else _Level(level)
+        try:
+            self._decoded(_config(subject), object, sent, "DELETE" if level is None else "PUT")
+        except MissingSchema:
+            if level is not None:
+                raise self._unknown() from None
+
+    def delete(self, subject: str, version: int | None, *, permanent: bool = False) -> None:
+        """Delete a version, or a subject with all versions. Permanent is only what is soft-deleted
+        already. Raises SchemaError: UnavailableSchema if it may have been deleted."""
+        path = _path(subject) if version is None else f"{_path(subject)}/versions/{version}"
+        path += "?permanent=true" if permanent else ""
+        self._decoded(path, object, method="DELETE")
 
     def lookup(self, subject: str, schema: Schema) -> Registered | None:
         """The version of a subject that is this schema; None without one. Raises SchemaError."""
@@ -125,10 +198,14 @@ class Client(Struct):
         verdict = self._decoded(path, _Verdict, schema)
         return None if verdict.is_compatible else "; ".join(verdict.messages) or "no reason given"
 
-    def register(self, subject: str, schema: Schema) -> int:
+    def register(self, subject: str, schema: Schema, *, normalize: bool = True) -> int:
         """Register a schema and return its ID. Raises SchemaError: UnavailableSchema if it may have
         been registered."""
-        return self._decoded(f"{_path(subject)}/versions?normalize=true", _Number, schema).id
+        path = f"{_path(subject)}/versions{'?normalize=true' if normalize else ''}"
+        return self._decoded(path, _Number, schema).id
+
+    def _unknown(self) -> SchemaError:
+        return SchemaError(f"{self.settings.urls[0]} is not a schema registry")
 
     def imports(self, schema: Schema) -> list[Imported]:
         """The schemas that it references, each after those that it references itself."""
@@ -173,45 +250,49 @@ class Client(Struct):
     def _schema(self, path: str) -> Schema:
         return self._decoded(path, Schema)
 
-    def _decoded(self, path: str, kind: type[T], sent: Schema | None = None) -> T:
-        body = self._get(path, None if sent is None else msgspec.json.encode(sent))
+    def _decoded(
+        self, path: str, kind: type[T], sent: Struct | None = None, method: str | None = None
+    ) -> T:
+        body = self._get(path, None if sent is None else msgspec.json.encode(sent), method)
         try:
             return msgspec.json.decode(body, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise UnavailableSchema("not a response of a schema registry") from None
 
-    def _get(self, path: str, sent: bytes | None = None) -> bytes:
+    def _get(self, path: str, sent: bytes | None = None, method: str | None = None) -> bytes:
         """The response of the first URL that responds. Raises SchemaError: UnavailableSchema if one
         did not respond."""
         until, why = self._down
         if time.monotonic() < until:
-            raise SchemaError(why)
-        refused = unknown = False
+            raise UnavailableSchema(why)
+        asks = sent is None and method is None
+        responded = unknown = False
         for url in self.settings.urls:
             try:
                 own = path.startswith(_APICURIO_API)  # beside the other one
-                return self._fetch((url.partition(_CONFLUENT_API)[0] if own else url) + path, sent)
+                base = url.partition(_CONFLUENT_API)[0] if own else url
+                return self._fetch(base + path, sent, method)
             except http.HttpFailure as failure:
-                if failure.status == _MISSING:
+                status = failure.status
+                if status == _MISSING:
                     raise MissingSchema(f"{url} does not have it (HTTP 404)") from None
+                if status in _REFUSED:
+                    raise Unauthorized(f"{url} {_REFUSED[status]} (HTTP {status})") from None
                 why = f"{url}: {failure}"
-                if failure.status == _UNAUTHORIZED:
-                    why = f"{url} does not accept the credentials (HTTP 401)"
-                    break
-                responded = 0 < failure.status < _SERVER_ERROR
-                refused, unknown = refused or responded, unknown or not responded
-                if sent is not None and failure.status in _INVALID:
+                rejected = 0 < status < _SERVER_ERROR
+                responded, unknown = responded or status > 0, unknown or not rejected
+                if rejected and not asks:
                     why = f"the registry rejects it: {_said(failure)}"
                     break
-        if sent is None and not refused:  # else it may return other schemas
+        if asks and not responded:
             self._down = time.monotonic() + _DOWN_S, why
         raise UnavailableSchema(why) if unknown else SchemaError(why)
 
-    def _fetch(self, url: str, sent: bytes | None) -> bytes:
+    def _fetch(self, url: str, sent: bytes | None, method: str | None) -> bytes:
         from urllib.request import Request
 
         settings = self.settings
-        request = Request(url, sent, {"Accept": _ACCEPT})
+        request = Request(url, sent, {"Accept": _ACCEPT}, method=method)
         if sent is not None:
             request.add_header("Content-Type", _ACCEPT.partition(",")[0])
         if settings.token is not None:
@@ -220,7 +301,8 @@ class Client(Struct):
             password = settings.password.reveal() if settings.password else ""
             pair = b64encode(f"{settings.user}:{password}".encode()).decode()
             request.add_header("Authorization", f"Basic {pair}")
-        return http.fetch(self._client(), request, _TIMEOUT_S, _MOST_BYTES)
+        timeout = self.limit_time(_TIMEOUT_S)
+        return http.fetch(self._client(), request, timeout, _MOST_BYTES)
 
     def _client(self) -> Any:
         if self._opener is None:
@@ -234,7 +316,17 @@ class Client(Struct):
 
 
 def _path(subject: str) -> str:
-    return f"/subjects/{quote(subject, safe='')}"
+    return f"/subjects/{_segment(subject)}"
+
+
+def _config(subject: str) -> str:
+    return f"/config/{_segment(subject)}".rstrip("/")
+
+
+def _segment(subject: str) -> str:
+    """A subject as one segment of a path. Dots alone would be another path."""
+    text = quote(subject, safe="", errors="surrogateescape")
+    return text if text.strip(".") else text.replace(".", "%2E")
 
 
 def _said(failure: http.HttpFailure) -> str:

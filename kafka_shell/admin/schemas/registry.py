@@ -25,7 +25,9 @@ from kafka_shell.admin.schemas.budget import (
     reason,
 )
 from kafka_shell.admin.schemas.settings import URL, registry_settings
+from kafka_shell.base.errors import UsageError
 from kafka_shell.wire.client_properties import Property
+from kafka_shell.wire.endpoint import LimitTime
 
 if TYPE_CHECKING:
     from kafka_shell.admin.schemas.client import Client, Imported
@@ -41,6 +43,7 @@ AVRO, PROTOBUF, JSON_SCHEMA = "avro", "protobuf", "json-schema"
 SCHEMA_FORMATS = (AVRO, PROTOBUF, JSON_SCHEMA)
 TYPES = {"AVRO": AVRO, "PROTOBUF": PROTOBUF, "JSON": JSON_SCHEMA}
 """The formats by their names in a registry."""
+NAMES = {format: name for name, format in TYPES.items()}
 NO_MESSAGE_TYPE = "a message type requires a Protobuf schema"
 _HEAD, _GLOBAL_HEAD, _GUID_HEAD, _GLUE_HEAD = 5, 9, 17, 18  # bytes
 _PLAIN, _ZLIB = 0, 5  # compressions of Glue
@@ -128,7 +131,18 @@ def registry_of(properties: Mapping[str, Property]) -> SchemaRegistry | None:
     return None if client is None else SchemaRegistry(client)
 
 
-def client_of(properties: Mapping[str, Property]) -> Client | None:
+def no_registry(what: str) -> UsageError:
+    """Return the error for something that requires a registry."""
+    return UsageError(
+        f"{what} requires a schema registry",
+        hint="Set schema.registry.url in the profile or the client properties.",
+        code="no-registry",
+    )
+
+
+def client_of(
+    properties: Mapping[str, Property], limit_time: LimitTime = lambda seconds: seconds
+) -> Client | None:
     """Return the client of the registry of client properties, or None without
     schema.registry.url."""
     settings = registry_settings(properties)
@@ -136,7 +150,7 @@ def client_of(properties: Mapping[str, Property]) -> Client | None:
         return None
     from kafka_shell.admin.schemas.client import Client
 
-    return Client(settings)
+    return Client(settings, limit_time)
 
 
 def split_message(raw: bytes, header: bytes = b"") -> tuple[SchemaId, bytes] | None:

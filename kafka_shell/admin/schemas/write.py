@@ -13,22 +13,17 @@ from kafka_shell.admin.records.model import Numbered
 from kafka_shell.admin.schemas.budget import (
     MissingSchema,
     SchemaError,
-    UnavailableSchema,
     library,
     read_json,
     reason,
 )
 from kafka_shell.admin.schemas.client import Client, Imported, Schema
-from kafka_shell.admin.schemas.registry import AVRO, NO_MESSAGE_TYPE, PROTOBUF, TYPES
-from kafka_shell.admin.steps import BaseStep
-from kafka_shell.base.plans import Change, Outcomes
-from kafka_shell.base.results import Failure, Results
-from kafka_shell.base.structs import Resource, replace
+from kafka_shell.admin.schemas.registry import AVRO, NAMES, NO_MESSAGE_TYPE, PROTOBUF, TYPES
+from kafka_shell.admin.schemas.subjects import RegisterSchemas, registration
+from kafka_shell.base.structs import replace
 
 Write = Callable[[bytes], bytes]
 """Encodes JSON as the content of a message. Raises SchemaError."""
-
-_NAMES = {format: name for name, format in TYPES.items()}
 
 
 class Encoder(Struct):
@@ -37,49 +32,14 @@ class Encoder(Struct):
     write: Write
     id: int | None = None
 
+    def take(self, number: int) -> None:
+        """Use the ID that a schema got when it was registered."""
+        self.id = number
+
     def framed(self, content: bytes | None) -> bytes | None:
         """The message of a content; null stays null."""
         assert self.id is not None
         return None if content is None else b"\0" + self.id.to_bytes(4, "big") + content
-
-
-class RegisterSchema(Struct, BaseStep, frozen=True):
-    """Registers a schema as the next version of a subject, and gives its ID to the encoder."""
-
-    subject: str
-    version: int  # the newest one, 0 without any
-    schema: Schema
-    client: Client
-    encoder: Encoder
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        subject = Resource("subject", self.subject)
-        if not self.version:
-            return (Change(subject, "create", reversible=False),)
-        version = self.version
-        return (Change(subject, "alter", "version", version, version + 1, reversible=False),)
-
-    def send(self, cluster: Any, *, validate_only: bool) -> Outcomes:
-        (change,) = self.changes
-        try:
-            self.encoder.id = self.client.register(self.subject, self.schema)
-        except UnavailableSchema as error:
-            try:
-                known = self.client.lookup(self.subject, self.schema)
-            except SchemaError:
-                why = f"the schema may have been registered: {error}"
-                return Results({}, {change: Failure("outcome-unknown", why)})
-            if known is None:
-                return _not_registered(change, error)
-            self.encoder.id = known.id
-        except SchemaError as error:
-            return _not_registered(change, error)
-        return Results({change: change}, {})
-
-
-def _not_registered(change: Change, error: SchemaError) -> Outcomes:
-    return Results({}, {change: Failure("registry", f"not registered: {error}")})
 
 
 def registered(client: Client, format: str, schema: int | str, message: str = "") -> Encoder:
@@ -89,7 +49,7 @@ def registered(client: Client, format: str, schema: int | str, message: str = ""
         found, number = client.by_id(schema), schema
         about = f"schema {schema}"
     else:
-        newest = client.latest(schema)
+        newest = client.version(schema)
         if newest is None:
             raise MissingSchema(f"subject {schema} is not in the registry")
         found, number, about = newest, newest.id, f"subject {schema}"
@@ -101,20 +61,14 @@ def registered(client: Client, format: str, schema: int | str, message: str = ""
 
 def of_text(
     client: Client, format: str, text: str, subject: str, message: str = ""
-) -> tuple[Encoder, RegisterSchema | None]:
+) -> tuple[Encoder, RegisterSchemas | None]:
     """The encoder for the text of a schema, and the step that registers it if the subject does not
     have it. Raises SchemaError, also if it is not compatible with the subject."""
-    schema = Schema(text, _NAMES[format])
+    schema = Schema(text, NAMES[format])
     encoder = Encoder(writer(format, text, [], message))
-    newest = client.latest(subject)
-    known = client.lookup(subject, schema) if newest is not None else None
-    if known is not None:
-        encoder.id = known.id
-        return encoder, None
-    if newest is not None and (why := client.check(subject, schema)) is not None:
-        raise SchemaError(f"it is not compatible with version {newest.version} of {subject}: {why}")
-    version = newest.version if newest is not None else 0
-    return encoder, RegisterSchema(subject, version, schema, client, encoder)
+    known, step = registration(client, subject, schema, used=encoder.take)
+    encoder.id = known
+    return encoder, step
 
 
 def writer(format: str, schema: str, imports: list[Imported], message: str = "") -> Write:

@@ -32,7 +32,7 @@ _NO_BREAK = "\x00"  # stands for a blank where a line is not broken
 _SENTENCE = 24  # columns; where fewer are left beside the names, texts go below them
 _NAMES = 28  # columns of a list for the names of commands; a longer name has a row of its own
 FAMILIES = ("topics", "records", "configs", "clients", "access", "partitions", "groups", "cluster",
-            "transactions", "state", "audit", "shell")  # fmt: skip
+            "transactions", "schemas", "state", "audit", "shell")  # fmt: skip
 
 
 def show_help(invocation: Invocation, context: Context) -> str:

@@ -9,9 +9,10 @@ from msgspec import Struct
 from kafka_shell.admin.schemas.budget import MissingSchema, NotJson, SchemaError
 from kafka_shell.admin.schemas.client import Client
 from kafka_shell.admin.schemas.files import LARGEST, SUFFIXES
-from kafka_shell.admin.schemas.registry import client_of
-from kafka_shell.admin.schemas.write import Encoder, RegisterSchema, of_text, registered
-from kafka_shell.base.errors import ShellError, UsageError
+from kafka_shell.admin.schemas.registry import client_of, no_registry
+from kafka_shell.admin.schemas.subjects import RegisterSchemas
+from kafka_shell.admin.schemas.write import Encoder, of_text, registered
+from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import read_text
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
@@ -22,7 +23,7 @@ class Encoders(Struct, frozen=True):
 
     key: Encoder | None = None
     value: Encoder | None = None
-    steps: tuple[RegisterSchema, ...] = ()
+    steps: tuple[RegisterSchemas, ...] = ()
 
     def encode_key(self, raw: bytes | None) -> bytes | None:
         """The content of a key, which is JSON if it has a schema. Raises ShellError."""
@@ -51,11 +52,7 @@ def encoders_of(invocation: Invocation, context: Context) -> Encoders:
         return Encoders()
     client = client_of(context.settings.properties)
     if client is None:
-        raise UsageError(
-            "--key-format and --value-format require a schema registry",
-            hint="Set schema.registry.url in the profile or the client properties.",
-            code="no-registry",
-        )
+        raise no_registry("a format with a schema")
     key, key_step = _encoder("key", "key-schema", invocation, client)
     value, value_step = _encoder("value", "schema", invocation, client)
     steps = tuple(step for step in (key_step, value_step) if step is not None)
@@ -64,7 +61,7 @@ def encoders_of(invocation: Invocation, context: Context) -> Encoders:
 
 def _encoder(
     part: str, option: str, invocation: Invocation, client: Client
-) -> tuple[Encoder | None, RegisterSchema | None]:
+) -> tuple[Encoder | None, RegisterSchemas | None]:
     format, named = invocation[f"{part}-format"], invocation[option]
     if not format:
         return None, None

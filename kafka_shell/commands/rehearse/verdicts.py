@@ -37,6 +37,7 @@ _RECORDS = "a twin has no records"
 _GROUPS = "a twin has no groups: members and committed offsets are unknown"
 _TRANSACTIONS = "a twin has no producers and no transactions"
 _DIRS = "a twin has no log directories"
+_REGISTRY = "a twin has no schema registry"
 _TOKENS = "delegation tokens cannot be copied"
 _QUORUM = "a twin has a metadata quorum of its own: one controller"
 ONE_BROKER = "a twin has no per-broker configs or loggers"
@@ -73,6 +74,7 @@ _FAMILIES = {
     "groups": _GROUPS,
     "transactions": _TRANSACTIONS,
     "audit": "a rehearsal runs no audits",
+    "schemas": _REGISTRY,
 }
 _COMMANDS = {
     "undo": "a rehearsal does not read your journal",
@@ -99,6 +101,7 @@ _ALWAYS = (
     KnownLimit("replica placement", "brokers are chosen at random for new partitions"),
     KnownLimit("policies and custom authorizers", "a twin has none; rehearse detects only those in"
                " the brokers' configs"),
+    KnownLimit("the schema registry", _REGISTRY),
     KnownLimit("listeners", "a twin has one listener on this machine"),
     KnownLimit("other releases", "a twin runs the nearest available version of Kafka"),
     KnownLimit("pipes, redirects, ! and files", "lines that run programs or write files"),

@@ -276,9 +276,7 @@ def test_a_part_is_read_on_request_and_fresh_for_30_seconds(
 ) -> None:
     asked: list[tuple[str, ...]] = []
 
-    def read(
-        cluster: Any, wanted: Any, held: Any, now: float, last_read: Any
-    ) -> dict[str, Part[Any]]:
+    def read(cluster: Any, wanted: Any, held: Any, now: float, *rest: Any) -> dict[str, Part[Any]]:
         asked.append(tuple(wanted))
         why = Failure("GROUP_AUTHORIZATION_FAILED", "no") if "users" in wanted else None
         return {name: Part(NameIndex(["a"]), now, why) for name in wanted}

@@ -151,7 +151,7 @@ def test_schema_of_a_file_is_registered_once(
     assert versions(registry, subject) == []
     dry = write(*words, "--dry-run")
     assert dry.status == 0, str(dry)
-    assert f"+ subject {subject} (irreversible)" in dry.stdout
+    assert f"+ subject {subject}\n" in dry.stdout and "version 1: AVRO" in dry.stdout
     assert versions(registry, subject) == []
     assert write(*words, "--yes").status == 0
     assert write(*words).status == 0, "no version is registered any more"
@@ -169,7 +169,7 @@ def test_schema_of_a_file_is_registered_once(
     options = ("--from-file", str(rows), "--value-format", "avro", "--schema", str(file))
     dry = write(*options, "--dry-run")
     assert f"subject {subject}" in dry.stdout
-    assert "1 -> 2" in dry.stdout
+    assert "version 2: AVRO (irreversible)" in dry.stdout
     assert write(*options, "--yes").status == 0
     assert versions(registry, subject) == [1, 2]
     assert [

@@ -12,7 +12,8 @@ from kafka_shell.admin.schemas.budget import MissingSchema, NotJson, SchemaError
 from kafka_shell.admin.schemas.client import Client, Schema
 from kafka_shell.admin.schemas.files import file_schema
 from kafka_shell.admin.schemas.settings import RegistrySettings
-from kafka_shell.admin.schemas.write import Encoder, RegisterSchema, registered, writer
+from kafka_shell.admin.schemas.subjects import RegisterSchemas
+from kafka_shell.admin.schemas.write import Encoder, registered, writer
 from kafka_shell.base.errors import ShellError
 from kafka_shell.wire.http import HttpFailure
 
@@ -26,7 +27,7 @@ def client(*responses: HttpFailure | dict[str, object]) -> Client:
     left = list(responses)
 
     class Given(Client):
-        def _fetch(self, url: str, sent: bytes | None) -> bytes:
+        def _fetch(self, url: str, sent: bytes | None, method: str | None) -> bytes:
             response = left.pop(0)
             if isinstance(response, HttpFailure):
                 raise response
@@ -38,12 +39,13 @@ def client(*responses: HttpFailure | dict[str, object]) -> Client:
 @pytest.mark.parametrize(
     ("responses", "id", "failure"),
     [
-        ([{"id": 7}], 7, None),
+        ([{"id": 7}, KNOWN], 7, None),
+        ([{"id": 7}, SILENT], 7, None),
         ([SILENT, KNOWN], 7, None),
         ([HttpFailure("HTTP 500", 500), KNOWN], 7, None),
-        ([SILENT, MISSING], None, "registry"),
-        ([HttpFailure("HTTP 409", 409)], None, "registry"),
-        ([HttpFailure("HTTP 401", 401)], None, "registry"),
+        ([SILENT, MISSING], None, "outcome-unknown"),
+        ([HttpFailure("HTTP 409", 409), MISSING], None, "registry"),
+        ([HttpFailure("HTTP 401", 401), MISSING], None, "registry"),
         ([SILENT, SILENT], None, "outcome-unknown"),
         ([{}, SILENT], None, "outcome-unknown"),
     ],
@@ -52,7 +54,8 @@ def test_registering_without_a_response_is_looked_up(
     responses: Sequence[HttpFailure | dict[str, object]], id: int | None, failure: str | None
 ) -> None:
     encoder = Encoder(bytes)
-    step = RegisterSchema("a-value", 0, Schema('"int"'), client(*responses), encoder)
+    schemas = (Schema('"int"'),)
+    step = RegisterSchemas(client(*responses), "a-value", schemas, False, 1, used=encoder.take)
     outcomes = step.send(None, validate_only=False)
     assert encoder.id == id
     assert [why.name for why in outcomes.failures.values()] == ([failure] if failure else [])

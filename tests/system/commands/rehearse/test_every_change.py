@@ -105,6 +105,9 @@ update-features transaction.version=1
 update-features transaction.version=2
 update-features nosuch.version=1
 update-features metadata.version=1
+register-schema probe-value --id 1
+alter-compatibility --default FULL
+delete-schema probe-value
 abort-transaction --hanging
 fence-producer probe-t
 undo

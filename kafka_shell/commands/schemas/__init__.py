@@ -1,0 +1,1 @@
+"""Commands on subjects of a schema registry."""
