@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import io
 import os
 import re
 import stat
@@ -123,7 +125,6 @@ def read_csv(file: str | Path) -> list[tuple[int, list[str]]]:
     A field with a line break is an error: its quote was probably not closed.
     """
     import csv
-    import io
 
     rows = []
     reader = csv.reader(io.StringIO(read_text(file), newline=""), strict=True)
@@ -220,8 +221,6 @@ def locked(
     """Hold the exclusive (or `shared`) lock of a file, which is created, until the block ends.
     If another process holds it, calls `on_wait`, or raises BlockingIOError if not `wait`. Only who
     holds it may remove the file: who waited for it locks the new one."""
-    import fcntl
-
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     while True:
         with open_private(path, "a") as file:

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -448,7 +449,6 @@ def _csv_cell(data: Data) -> str:
 
 def _csv_line(cells: Sequence[str], options: EncodingOptions) -> str:
     import csv
-    import io
 
     if options.safe_csv:
         cells = ["'" + cell if _is_formula(cell) else cell for cell in cells]

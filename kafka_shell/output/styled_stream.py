@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -30,8 +31,6 @@ def columns_of(stream: TextIO) -> int | None:
 def stop_if_closed(stream: TextIO) -> None:
     """Raise PipeClosed if the reader of a pipe has closed it: a command that waits for something to
     print would not find out."""
-    import select
-
     try:
         descriptor = stream.fileno()
     except (OSError, ValueError):  # not a file

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 
+from kafka_shell.admin.acls.model import word as acl_word
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS
 from kafka_shell.base.errors import UsageError, did_you_mean, is_one_edit
 from kafka_shell.base.text import join, masked, naming, quote
@@ -28,6 +29,7 @@ from kafka_shell.pasted.other_tools import (
     reorder,
     split_keys,
 )
+from kafka_shell.wire.endpoint import parse_addresses
 
 # A pasted `kafka-configs.sh` line: configs, quotas, credentials and dynamic client configs.
 
@@ -388,8 +390,6 @@ def _acls(given: Given) -> list[str] | None:
         named = not patterns and any(option in given for option in _ACL_RESOURCES)
         extra = ("--resource-pattern-type=literal",) if named else ()
         return line_of(Action("list-acls", {}, extra), given, ["--list"])
-    from kafka_shell.admin.acls.model import word
-
     verb = "--add" if "--add" in given else "--remove"
     sides = [side for side in ("allow", "deny") if f"--{side}-principal" in given]
     action = Action("alter-acls")
@@ -403,7 +403,7 @@ def _acls(given: Given) -> list[str] | None:
         hosts = ",".join(given.get(f"--{side}-host", []))
         origin = f" from {hosts}" if hosts not in ("", "*") else ""
         rules += [
-            f"{verb}={side} {word(who)} {operations}{origin}"
+            f"{verb}={side} {acl_word(who)} {operations}{origin}"
             for who in given[f"--{side}-principal"]
         ]
     done = ["--add", "--remove", "--operation"]
@@ -601,8 +601,6 @@ def _without_current_cluster(words: Sequence[str], context: Context) -> list[str
 
     For another cluster it is kept: the command must not run on the current cluster instead.
     """
-    from kafka_shell.wire.endpoint import parse_addresses
-
     for index, word in enumerate(words):
         name, equals, value = word.partition("=")
         end = index + (1 if equals else 2)

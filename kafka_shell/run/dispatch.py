@@ -6,6 +6,7 @@ import errno
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from kafka_shell import connection_options, settings
 from kafka_shell.base.errors import ShellError, Status, UsageError
 from kafka_shell.base.files import bad_file
 from kafka_shell.base.plans import Effect, Plan, Runbook
@@ -280,8 +281,6 @@ def _parse(line: Line, text: str, context: Context) -> Invocation:
 
 def _connected(context: Context, invocation: Invocation) -> Context:
     """Return the context for the connection options of the line: this one, or a new one."""
-    from kafka_shell import connection_options, settings
-
     flags = connection_options.flags_of(invocation)
     if not flags or flags == context.settings.flags:
         return context

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
@@ -32,8 +33,6 @@ class Pipe(Struct):
 @contextmanager
 def open_pipe(program: str, out: TextIO) -> Iterator[Pipe]:
     """Run a program that writes to `out`, and wait for it at the end."""
-    import subprocess
-
     with _started(program, out, subprocess.PIPE) as process:
         pipe = Pipe(TextIOWrapper(cast(IO[bytes], process.stdin), encoding="utf-8"))
         try:
@@ -46,8 +45,6 @@ def open_pipe(program: str, out: TextIO) -> Iterator[Pipe]:
 
 def run_program(program: str, context: Context) -> Status:
     """Run a program that writes to the output of the context, and wait for it."""
-    import subprocess
-
     stdin = subprocess.DEVNULL if context.script.from_stdin else None
     with _started(program, context.out, stdin) as process:
         code = process.wait()
@@ -57,8 +54,6 @@ def run_program(program: str, context: Context) -> Status:
 @contextmanager
 def _started(program: str, out: TextIO, stdin: int | None) -> Iterator[Popen[bytes]]:
     """Start a program. If `out` has no file descriptor, a thread copies the output to it."""
-    import subprocess
-
     direct = _has_descriptor(out)
     stdout = out if direct else subprocess.PIPE
     with subprocess.Popen(["/bin/sh", "-c", program], stdin=stdin, stdout=stdout) as process:

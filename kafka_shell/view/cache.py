@@ -25,16 +25,19 @@ from kafka_shell.view import readers
 from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.view import (
     NAMES,
+    NO_PROPERTIES,
     PARTS,
     ClusterView,
     Docs,
     Key,
     Part,
+    Properties,
     TopicsOf,
 )
+from kafka_shell.wire.connection import Cluster
 
 if TYPE_CHECKING:
-    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.view.parts import LastRead
     from kafka_shell.wire.endpoint import ConnectionConfig
 
 
@@ -75,7 +78,7 @@ class Cache:
         clock: Callable[[], float] = time.time,
         *,
         name: str = "",
-        properties: readers.Properties = readers.NO_PROPERTIES,
+        properties: Properties = NO_PROPERTIES,
         open_cluster: Callable[[ConnectionConfig], Cluster] | None = None,
     ) -> None:
         self.bootstrap = ",".join(map(str, connection.bootstrap))
@@ -95,7 +98,7 @@ class Cache:
         self._closed = False
         self._on_disk: tuple[tuple[str, ...], str] = ((), "")  # topics and cluster ID
         self._names_on_disk: dict[str, tuple[str, ...]] = {}
-        self._last_read: readers.LastRead = {}
+        self._last_read: LastRead = {}
         self._docs_version = ""
 
     # -- for the thread of the prompt: never blocks ----------------------------------------------
@@ -238,18 +241,10 @@ class Cache:
         if resources:
             found = readers.read_configs(cluster, resources, self._clock())
             self._swap(self._view.with_configs(found, KEEP_CONFIGS))
-        if groups := [want for want in wants if isinstance(want, TopicsOf)]:
-            topics = readers.read_group_topics(cluster, groups, self._clock())
-            self._swap(self._view.with_group_topics(topics, KEEP_CONFIGS))
-        if parts := [want for want in wants if isinstance(want, str) and want in PARTS]:
-            found_parts = readers.read(
-                cluster, parts, self._view.part, self._clock(), self._last_read, self._properties
-            )
-            view = self._view
-            for name, part in found_parts.items():
-                view = view.with_part(name, part)
-            self._swap(view)
-            self._save_names()
+        groups = [want for want in wants if isinstance(want, TopicsOf)]
+        names = [want for want in wants if isinstance(want, str) and want in PARTS]
+        if groups or names:  # which take much to import
+            self._read_parts(cluster, groups, names)
         kinds = {want for want in wants if isinstance(want, ResourceType)}
         if self._view.version != self._docs_version:
             self._docs_version = self._view.version
@@ -258,6 +253,23 @@ class Cache:
             kinds |= {kind for kind, part in self._view.documentation.items() if part.error}
         for kind in sorted(kinds):
             self._document(cluster, kind)
+
+    def _read_parts(self, cluster: Cluster, groups: list[TopicsOf], names: list[str]) -> None:
+        from kafka_shell.view import parts
+
+        if groups:
+            topics = parts.read_group_topics(cluster, groups, self._clock())
+            self._swap(self._view.with_group_topics(topics, KEEP_CONFIGS))
+        if names:
+            now = self._clock()
+            found = parts.read(
+                cluster, names, self._view.part, now, self._last_read, self._properties
+            )
+            view = self._view
+            for name, part in found.items():
+                view = view.with_part(name, part)
+            self._swap(view)
+            self._save_names()
 
     def _document(self, cluster: Cluster, kind: ResourceType) -> None:
         """Read config documentation from disk, or from a broker for a new version."""
@@ -343,6 +355,4 @@ def label(want: Key) -> str:
 
 
 def _open(connection: ConnectionConfig) -> Cluster:
-    from kafka_shell.wire.connection import Cluster
-
     return Cluster(connection)

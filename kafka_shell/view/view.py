@@ -18,6 +18,7 @@ from kafka_shell.wire.model import Broker, TopicSummary
 if TYPE_CHECKING:
     from kafka_shell.admin.cluster.model import Feature
     from kafka_shell.admin.quotas.model import Quota
+    from kafka_shell.wire.client_properties import Property
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -98,6 +99,8 @@ class TopicsOf(Struct, frozen=True):
 
 # What can be read on demand: documentation, configs, the topics of a group, or one of PARTS.
 Key = str | ResourceType | ConfigResource | TopicsOf
+Properties = Mapping[str, "Property"]  # of the schema registry
+NO_PROPERTIES: Properties = MappingProxyType({})
 Docs = Mapping[str, ConfigDoc]
 Entries = Mapping[str, ConfigEntry]
 EMPTY_INDEX = NameIndex()

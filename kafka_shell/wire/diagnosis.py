@@ -7,6 +7,7 @@ reads of a check together take at most one second.
 from __future__ import annotations
 
 import socket
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,7 @@ from kafka_shell.wire import frames
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, LimitTime
 from kafka_shell.wire.failures import is_tls_alert, not_kafka, tls_needed
 from kafka_shell.wire.login import sasl_needed
+from kafka_shell.wire.tls import make_context, speaks_plain_text, wrong_names
 from kafka_shell.wire.via import connect, through
 
 _MAX_S = 1.0  # the server was reachable a moment ago
@@ -108,16 +110,12 @@ def requires_login(
 def _wrapped(probe: _Probe, sock: socket.socket) -> socket.socket:
     if not probe.config.uses_tls:
         return sock
-    from kafka_shell.wire.tls import make_context
-
     probe.set_time(sock)
     return make_context(probe.config.tls).wrap_socket(sock, server_hostname=probe.address.host)
 
 
 def _plain(probe: _Probe) -> ShellError | None:
     """The error if the listener is a plaintext one, but TLS was used."""
-    from kafka_shell.wire.tls import speaks_plain_text
-
     with probe.connect() as sock:
         probe.ask(sock, frames.API_VERSIONS, 0, b"")
         return speaks_plain_text(probe.address)
@@ -125,8 +123,6 @@ def _plain(probe: _Probe) -> ShellError | None:
 
 def _secured(probe: _Probe) -> ShellError | None:
     """The error if the listener requires TLS, but plaintext was used."""
-    import ssl
-
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE  # only to detect TLS; nothing is sent
@@ -152,8 +148,6 @@ def _foreign(probe: _Probe) -> ShellError | None:
 
 def _names(probe: _Probe) -> ShellError | None:
     """The error with the host names of a trusted certificate."""
-    from kafka_shell.wire.tls import make_context, wrong_names
-
     context = make_context(replace(probe.config.tls, check_hostname=False))
     with (
         probe.connect() as sock,

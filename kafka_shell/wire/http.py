@@ -5,15 +5,23 @@ from __future__ import annotations
 import ssl
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
+from urllib.request import (
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+    build_opener,
+)
 
 from kafka_shell.base.text import quoted
 from kafka_shell.wire.endpoint import Address, Via, is_loopback, normalize_url
 from kafka_shell.wire.via import ViaError, connect
-
-if TYPE_CHECKING:
-    from urllib.request import OpenerDirector, Request
 
 _ERROR_BYTES = 1 << 12
 
@@ -31,14 +39,6 @@ def opener(context: ssl.SSLContext | None = None, via: Via | None = None) -> Ope
     """An HTTP client that trusts the CAs of the context. It does not follow redirects, which would
     send secrets to another server, and uses no proxy for this machine. `via` replaces the proxies
     of the environment."""
-    from http.client import HTTPConnection, HTTPSConnection
-    from urllib.request import (
-        HTTPHandler,
-        HTTPRedirectHandler,
-        HTTPSHandler,
-        ProxyHandler,
-        build_opener,
-    )
 
     class Proxies(ProxyHandler):
         def proxy_open(self, req: Request, proxy: str, type: str) -> Any:
@@ -97,9 +97,6 @@ def fetch(client: OpenerDirector, request: Request, timeout: float, largest: int
 
 
 def _read(client: OpenerDirector, request: Request, timeout: float, largest: int) -> bytes:
-    from http.client import HTTPException
-    from urllib.error import HTTPError, URLError
-
     body: bytes = b""
     try:
         with client.open(request, timeout=timeout) as response:

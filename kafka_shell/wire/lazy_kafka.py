@@ -7,6 +7,8 @@ commands. `defer` lets it do so when one of its own names is first used.
 from __future__ import annotations
 
 import sys
+from importlib.machinery import PathFinder
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,8 +33,6 @@ class _Finder:
     ) -> ModuleSpec | None:
         if fullname != _PACKAGE:
             return None
-        from importlib.machinery import PathFinder
-
         sys.meta_path.remove(self)
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
@@ -44,8 +44,6 @@ class _Deferred:
     """Executes the package at the first use of a name that it does not have yet."""
 
     def __init__(self, loader: Any) -> None:
-        from threading import RLock
-
         self._loader = loader
         self._lock = RLock()
         self._executed = False

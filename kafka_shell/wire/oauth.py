@@ -7,8 +7,8 @@ import json
 import re
 import time
 import uuid
-from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode, urlsplit
+from urllib.request import OpenerDirector, Request
 
 from kafka_shell.base.errors import ShellError, missing_package
 from kafka_shell.base.plans import Secret
@@ -18,9 +18,7 @@ from kafka_shell.base.units import to_path
 from kafka_shell.wire import http
 from kafka_shell.wire.endpoint import Assertion, ConnectionConfig, OAuth, Sasl, is_loopback
 from kafka_shell.wire.failures import unreachable
-
-if TYPE_CHECKING:
-    from urllib.request import OpenerDirector, Request
+from kafka_shell.wire.tls import make_context
 
 _UNSECURED_LIFE_S = 3600
 _URN = "urn:ietf:params:oauth"
@@ -74,8 +72,6 @@ def _base64(value: object) -> str:
 
 def _from_endpoint(oauth: OAuth, config: ConnectionConfig, timeout: float) -> Secret:
     """A token of the client credentials grant (RFC 6749, section 4.4) or for a JWT (RFC 7523)."""
-    from urllib.request import Request
-
     opener = _opener(oauth, config)
     fields = {"grant_type": "client_credentials", "scope": oauth.scope}
     pair = ""
@@ -171,8 +167,6 @@ def _signature(assertion: Assertion, text: bytes) -> bytes:
 def _opener(oauth: OAuth, config: ConnectionConfig) -> OpenerDirector:
     """The HTTP client for an endpoint. It does not follow redirects, which would send the secret to
     another server, and trusts the CAs of the properties. Raises ShellError for an unsafe URL."""
-    from kafka_shell.wire.tls import make_context
-
     try:
         parts = urlsplit(oauth.token_endpoint)
         scheme, host = parts.scheme, parts.hostname or ""

@@ -7,6 +7,7 @@ import time
 from base64 import b64encode
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import quote, urlencode
+from urllib.request import Request
 
 import msgspec
 from msgspec import Struct
@@ -22,6 +23,7 @@ from kafka_shell.admin.schemas.settings import RegistrySettings
 from kafka_shell.base.text import quoted
 from kafka_shell.wire import http
 from kafka_shell.wire.endpoint import LimitTime
+from kafka_shell.wire.tls import make_context
 
 T = TypeVar("T")
 _TIMEOUT_S = 3.0
@@ -289,8 +291,6 @@ class Client(Struct):
         raise UnavailableSchema(why) if unknown else SchemaError(why)
 
     def _fetch(self, url: str, sent: bytes | None, method: str | None) -> bytes:
-        from urllib.request import Request
-
         settings = self.settings
         request = Request(url, sent, {"Accept": _ACCEPT}, method=method)
         if sent is not None:
@@ -306,8 +306,6 @@ class Client(Struct):
 
     def _client(self) -> Any:
         if self._opener is None:
-            from kafka_shell.wire.tls import make_context
-
             https = any(url.startswith("https:") for url in self.settings.urls)
             self._opener = http.opener(
                 make_context(self.settings.tls) if https else None, self.settings.via

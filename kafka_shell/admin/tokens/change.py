@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Sequence
+from hashlib import sha256
 from typing import Any
 
 from msgspec import Struct, field
@@ -295,8 +296,6 @@ def _decoded(hmac: Secret) -> bytes:
 
 def _token_of_hmac(hmac: Secret) -> DelegationToken:
     """A token that is named by its HMAC and that the caller may not see, identified by a digest."""
-    from hashlib import sha256
-
     digest = sha256(hmac.reveal().encode()).hexdigest()[:8]
     return DelegationToken(f"of the HMAC given ({digest})", "", "", (), 0, 0, 0)
 

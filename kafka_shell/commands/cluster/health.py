@@ -8,6 +8,7 @@ from collections import deque
 from kafka_shell.admin.cluster import health as health_checks
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.model import Health, HealthDetails
+from kafka_shell.admin.cluster.restart import read
 from kafka_shell.admin.cluster.restart.judge import BackInSync, RestartChecks, RestartOrder
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.base.errors import ShellError, Status, UsageError
@@ -108,8 +109,6 @@ def check_restart(
     invocation: Invocation, context: Context
 ) -> RestartChecks | RestartOrder | BackInSync:
     """The verdict for brokers, the order of a rolling restart, or the wait for brokers."""
-    from kafka_shell.admin.cluster.restart import read
-
     cluster = context.cluster
     _refuse_combinations(invocation)
     if invocation["plan"]:

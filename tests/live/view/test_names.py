@@ -10,7 +10,7 @@ import pytest
 from kafka_shell.base.plans import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.view import readers as names
+from kafka_shell.view import parts as names
 from kafka_shell.view.cache import Cache
 from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.match import NameIndex

@@ -10,7 +10,7 @@ import pytest
 from kafka_shell.base.plans import Change, Resource
 from kafka_shell.output.humanize import count_kinds
 from kafka_shell.output.resource_kinds import KINDS, command_after, command_for, title_of
-from kafka_shell.view import readers
+from kafka_shell.view import parts
 from kafka_shell.view.view import PARTS
 
 
@@ -71,7 +71,7 @@ def _readers(sources: Sequence[Any]) -> set[Any]:
     return {source[0] if isinstance(source, tuple) else source for source in sources}
 
 
-SOURCES = {part: _readers(sources) for part, sources in readers._SOURCES.items()}
+SOURCES = {part: _readers(sources) for part, sources in parts._SOURCES.items()}
 SINGLE = {part: next(iter(each)) for part, each in SOURCES.items() if len(each) == 1}
 
 

@@ -16,7 +16,7 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
-from kafka_shell.view import readers
+from kafka_shell.view import parts, readers
 from kafka_shell.view.cache import Cache
 from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.match import NameIndex
@@ -281,7 +281,7 @@ def test_a_part_is_read_on_request_and_fresh_for_30_seconds(
         why = Failure("GROUP_AUTHORIZATION_FAILED", "no") if "users" in wanted else None
         return {name: Part(NameIndex(["a"]), now, why) for name in wanted}
 
-    monkeypatch.setattr(readers, "read", read)
+    monkeypatch.setattr(parts, "read", read)
     bench.cache.touch()
     bench.idle()
     assert not asked, "nobody wants such names"

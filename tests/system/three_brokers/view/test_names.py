@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.view import readers as names
+from kafka_shell.view import parts as names
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, Part
 from kafka_shell.wire.connection import Cluster
