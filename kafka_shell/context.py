@@ -185,7 +185,7 @@ class ClusterSession(Struct):
         """The addresses of the brokers, as far as they are known; sends no request."""
         brokers = self.cluster.known_brokers() if self.cluster is not None else ()
         cached = self.cache.view.brokers.value if self.cache is not None else ()
-        return tuple(Address(each.host, each.port) for each in (*brokers, *cached))
+        return tuple(Address(broker.host, broker.port) for broker in (*brokers, *cached))
 
     def switch(self, settings: Settings, expected_id: str) -> None:
         """Use another cluster for the lines that follow."""

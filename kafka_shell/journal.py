@@ -122,11 +122,11 @@ def newest(folder: Path, *, cluster: str | None = None) -> Iterator[JournalEntry
     try:
         if cluster is None:
             folders = (
-                [each for each in folder.iterdir() if each.is_dir()] if _exists(folder) else []
+                [file for file in folder.iterdir() if file.is_dir()] if _exists(folder) else []
             )
         else:
             folders = [folder / _folder_name(cluster)]
-        paths = [each / name for each in folders for name in _names(each)]
+        paths = [file / name for file in folders for name in _names(file)]
     except OSError as error:
         raise ShellError(f"the journal {folder} cannot be read: {error.strerror}") from None
     for path in sorted(paths, key=lambda path: path.name, reverse=True):
@@ -135,8 +135,8 @@ def newest(folder: Path, *, cluster: str | None = None) -> Iterator[JournalEntry
 
 def find(folder: Path, id: str) -> JournalEntry | Path | None:
     """The entry with this ID, its path if it cannot be read, or None."""
-    for each in folder.iterdir() if _exists(folder) else ():
-        path = _path(each, id) if each.is_dir() else None
+    for file in folder.iterdir() if _exists(folder) else ():
+        path = _path(file, id) if file.is_dir() else None
         if path is not None:
             return _read(path)
     return None

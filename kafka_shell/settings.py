@@ -139,7 +139,7 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: P
         what = f"profile {name} has no bootstrap servers"
         raise file.wrong("profiles", name, what, 'Use bootstrap = "host:port".')
     program = _program_values(file, profile, options)
-    values = {key: found.value for key, found in program.items()}
+    values = {key: setting.value for key, setting in program.items()}
     return Settings(
         connection=connection,
         profile=name,
@@ -257,8 +257,8 @@ def names_a_cluster(flags: Mapping[str, object]) -> bool:
 def development_profiles(config_file: Path) -> frozenset[str]:
     """The profiles with environment = "dev"."""
     file = ConfigFile.read(config_file)
-    found = {name: file.profile(name).get("environment") for name in file.profiles}
-    return frozenset(name for name, each in found.items() if each and each.value == "dev")
+    properties = {name: file.profile(name).get("environment") for name in file.profiles}
+    return frozenset(name for name, each in properties.items() if each and each.value == "dev")
 
 
 def guarded_profiles(config_file: Path) -> tuple[GuardedProfile, ...]:
@@ -364,6 +364,6 @@ def _sources(
     if profile:
         source = options.profile.where if options.profile else "default"
         rows["profile"] = Setting("profile", profile, source)
-    for name, found in values.items():
-        rows[name] = Setting(name, shown_value(name, found.value), found.where)
+    for name, setting in values.items():
+        rows[name] = Setting(name, shown_value(name, setting.value), setting.where)
     return rows

@@ -118,9 +118,9 @@ def _context(line: Split, paths: Paths) -> Context:
         environ["KAFKA_SH_OUTPUT"] = line.program["output"]
     if "no-color" in line.program:
         environ["NO_COLOR"] = "1"
-    found = settings.load(line.connection, environ, paths.config_file)
+    loaded = settings.load(line.connection, environ, paths.config_file)
     context = Context(
-        ClusterSession(found, theme=found.theme),
+        ClusterSession(loaded, theme=loaded.theme),
         paths,
         environ=environ,
         ask=_asker(),
@@ -130,7 +130,7 @@ def _context(line: Split, paths: Paths) -> Context:
         full_screen=_full_screen(),
         defaults=_defaults(line.program),
     )
-    warn_of_settings(context, found)
+    warn_of_settings(context, loaded)
     return context
 
 
@@ -223,8 +223,8 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
     )
     flags = session.client_flags(sandbox)
     environ = connection_options.without_connection(context.environ)
-    found = settings.load(flags, environ, context.paths.config_file)
-    return replace(context, environ=environ).with_settings(found)
+    loaded = settings.load(flags, environ, context.paths.config_file)
+    return replace(context, environ=environ).with_settings(loaded)
 
 
 def _say(text: str) -> None:

@@ -97,8 +97,8 @@ class TopicsApi(Family):
     def list(self) -> tuple[TopicSummary, ...]:
         """Every topic with its counts of partitions, replicas and replicas out of sync, internal
         topics included (Metadata, API key 3)."""
-        found = self._calls.call(scan_reassigned)
-        return tuple(found.summary(name) for name in found.names)
+        metadata = self._calls.call(scan_reassigned)
+        return tuple(metadata.summary(name) for name in metadata.names)
 
     def describe(self, names: Sequence[str]) -> Results[str, Topic]:
         """Each topic with its partitions by name, or why it cannot be described (Metadata, API key
@@ -344,10 +344,10 @@ class PartitionsApi(Family):
 
         def plan(cluster: Cluster) -> Plan:
             if chosen is None:
-                found = elections.leaderless(cluster) if unclean else elections.misplaced(cluster)
+                rows = elections.leaderless(cluster) if unclean else elections.misplaced(cluster)
             else:
-                found = partitions.find(cluster, chosen).keyed(lambda each: each.resource)
-            return elections.plan_unclean(found) if unclean else elections.plan_preferred(found)
+                rows = partitions.find(cluster, chosen).keyed(lambda partition: partition.resource)
+            return elections.plan_unclean(rows) if unclean else elections.plan_preferred(rows)
 
         return self._calls.plan(plan)
 

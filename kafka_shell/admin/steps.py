@@ -48,12 +48,12 @@ class BaseStep:
         that it had, such as a password, shows nothing."""
         now = {(each.resource, each.field): each.before for each in self.reread(cluster).changes}
         return {
-            each
-            for each in self.changes
-            if each.field
-            and (each.resource, each.field) in now
-            and each.before != each.after
-            and same_value(each.field, now[each.resource, each.field], each.after)
+            change
+            for change in self.changes
+            if change.field
+            and (change.resource, change.field) in now
+            and change.before != change.after
+            and same_value(change.field, now[change.resource, change.field], change.after)
         }
 
 
@@ -131,7 +131,7 @@ class FieldsStep(Struct, BaseStep, Generic[T], frozen=True):
         def visible() -> bool:
             nonlocal left
             now = self.read(cluster)
-            left = {each for each in left if not self.is_visible(each, now)}
+            left = {change for change in left if not self.is_visible(change, now)}
             return not left
 
         if done:

@@ -81,8 +81,8 @@ def _of_created(
 
 
 def _defaults(cluster: Cluster) -> dict[str, str | None]:
-    found = of_some_broker(cluster, [min_isr.KEY, _DEFAULT_FACTOR])
-    return {key: entry.value for key, entry in found.items()}
+    entries = of_some_broker(cluster, [min_isr.KEY, _DEFAULT_FACTOR])
+    return {key: entry.value for key, entry in entries.items()}
 
 
 def _factor(new: NewTopic, default: str | None) -> int:
@@ -165,7 +165,7 @@ def say(facts: Facts) -> Advice:
 
 def _failing(facts: Facts) -> set[Partition]:
     """The partitions whose in-sync replicas are enough for acks=all before, but not after."""
-    after = {each.topic: each.minimum for each in facts.required}
+    after = {requirement.topic: requirement.minimum for requirement in facts.required}
     rising = [topic for topic in facts.out_of_sync if after[topic.name] > facts.before[topic.name]]
     already = {*min_isr.below(rising, facts.before, capped=facts.capped)}
     return {*min_isr.below(rising, after, capped=facts.capped)} - already

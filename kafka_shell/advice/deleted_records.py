@@ -70,14 +70,14 @@ def read(reads: Reads) -> Facts | None:
     known = reads.sizes("the size of the partitions", local, ()) if local else None
     sizes = known[0] if known else {}
     remote = [partition for partition in partitions if partition.topic in tiered]
-    unsized = [each for each in remote if limits[each.topic].size is not None]
-    aged = [each for each in remote if limits[each.topic].size is None]
+    unsized = [place for place in remote if limits[place.topic].size is not None]
+    aged = [place for place in remote if limits[place.topic].size is None]
     for what, which in (("records", unsized), ("size", aged)):
         if which:
             about = f"the {what} of {counted(len(which), 'partition')}"
             reads.not_checked.append(NotChecked(about, "sizes do not include remote storage"))
-    empty = {each for each in local if sizes.get(each) and not any(sizes[each])}
-    wanted = [each for each in (*local, *aged) if each not in empty]
+    empty = {place for place in local if sizes.get(place) and not any(sizes[place])}
+    wanted = [place for place in (*local, *aged) if place not in empty]
     records = _records(reads, wanted, limits, sizes)
     unread = len(wanted) - len(records) + len(unsized)
     return Facts(losing, topics, limits, [*map(PartitionRecords, empty), *records], unread)

@@ -95,7 +95,7 @@ def _records(
 
 
 def _sizes(reads: Reads, topics: Sequence[Topic], partitions: Sequence[TopicPartition]) -> _ByTopic:
-    brokers = {broker for topic in topics for each in topic.partitions for broker in each.replicas}
+    brokers = {broker for topic in topics for row in topic.partitions for broker in row.replicas}
     known = reads.sizes("the size", partitions, brokers)
     if known is None:
         return {}
@@ -105,7 +105,7 @@ def _sizes(reads: Reads, topics: Sequence[Topic], partitions: Sequence[TopicPart
         totals[partition.topic] += sum(of_replicas)
     use: _ByTopic = {}
     for topic in topics:
-        held_by = [broker for each in topic.partitions for broker in each.replicas]
+        held_by = [broker for row in topic.partitions for broker in row.replicas]
         missing = sum(broker not in complete for broker in held_by)
         size = totals[topic.name] if missing < len(held_by) else None
         use[topic.name] = {"bytes": size, "unread_replicas": missing}

@@ -168,7 +168,7 @@ _FLAGS = {"w": os.O_TRUNC, "a": os.O_APPEND, "x": os.O_EXCL}
 def private_folder(folder: Path) -> Path:
     """Create the directory and its parents with mode 0700 if they do not exist. Returns it."""
     # `mkdir(parents=True, mode=...)` creates the parents with the mode of the umask.
-    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+    for missing in reversed([path for path in (folder, *folder.parents) if not path.exists()]):
         missing.mkdir(mode=0o700, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)  # raises if it is a file
     return folder
@@ -178,12 +178,12 @@ def require_own(path: Path) -> None:
     """Raise ShellError (status 2) if another user owns the file or directory, or can write to it.
     As ssh, this follows a symbolic link, and trusts root. What does not exist is fine."""
     try:
-        found = path.stat()
+        stat_result = path.stat()
     except OSError:  # who uses it reports that
         return
-    if found.st_uid not in (0, os.geteuid()):
+    if stat_result.st_uid not in (0, os.geteuid()):
         what, hint = "belongs to another user", "Remove it, or change its owner."
-    elif found.st_mode & 0o022:
+    elif stat_result.st_mode & 0o022:
         what, hint = "can be changed by other users", f"Run: chmod go-w {quote(str(path))}"
     else:
         return

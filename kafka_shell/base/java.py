@@ -141,9 +141,9 @@ def jvm_options(archive: Archive, crashes: Path, class_list: Path | None) -> lis
     """Return the options of a JVM that uses the archive; without one, it writes `class_list`.
     Crash reports are written to the folder `crashes`, not to the current directory."""
     options = [f"-XX:ErrorFile={crashes}/hs_err_pid%p.log"]
-    if found := archive.find():
+    if path := archive.find():
         # It is not used if its checksum is wrong.
-        return [*options, f"-XX:SharedArchiveFile={found}", "-XX:+VerifySharedSpaces"]
+        return [*options, f"-XX:SharedArchiveFile={path}", "-XX:+VerifySharedSpaces"]
     return [*options, f"-XX:DumpLoadedClassList={class_list}"] if class_list else options
 
 

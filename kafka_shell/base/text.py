@@ -205,11 +205,11 @@ def _secret_from(text: str) -> int | None:
     """The position of the secret in `...password=secret`, or None."""
     bare = _BARE.search(text)
     starts = [bare.end()] if bare else []
-    starts += [found.end() for found in _URL.finditer(text)][:1]
-    for found in _SET.finditer(text):
-        names = [name.end() for name in _NAME.finditer(found[1])]
-        if names and "file" not in found[1][names[-1] :].lower():
-            starts.append(found.end())
+    starts += [match.end() for match in _URL.finditer(text)][:1]
+    for match in _SET.finditer(text):
+        names = [name.end() for name in _NAME.finditer(match[1])]
+        if names and "file" not in match[1][names[-1] :].lower():
+            starts.append(match.end())
             break
     return min(starts, default=None)
 

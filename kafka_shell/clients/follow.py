@@ -159,15 +159,15 @@ class Follower:
         self._request = request
         self._apply(resolve(read, self._entity.user, self._entity.client_id or ""))
 
-    def _apply(self, found: Mapping[str, ClientConfig]) -> None:
-        self._found = found
-        decision = self._validate(found)
+    def _apply(self, configs: Mapping[str, ClientConfig]) -> None:
+        self._found = configs
+        decision = self._validate(configs)
         if decision.values != self._running_configs.in_force:
             self._running_configs.apply(decision.values)
             self._plan_rejoin()
-        self._log(found, decision)
+        self._log(configs, decision)
 
-    def _validate(self, found: Mapping[str, ClientConfig]) -> ValidatedConfigs:
+    def _validate(self, configs: Mapping[str, ClientConfig]) -> ValidatedConfigs:
         while not self._rejections.empty():
             key, value = self._rejections.get()
             self._rejected[key] = value
@@ -175,10 +175,10 @@ class Follower:
         self._rejected = {
             key: value
             for key, value in self._rejected.items()
-            if key in found and _is(found[key], value)
+            if key in configs and _is(configs[key], value)
         }
         rejected = tuple(_never(key, value) for key, value in self._rejected.items())
-        return validate(self._running_configs.own, found, (*rejected, *self._rules))
+        return validate(self._running_configs.own, configs, (*rejected, *self._rules))
 
     # A rejoin rebalances the whole group. Members wait until the others have read the new values
     # too, so that a single rebalance is enough.
@@ -241,10 +241,10 @@ class Follower:
         if self._errors.pop(operation, None) is not None:
             log.info("%s: dynamic configs are available again.", self._name)
 
-    def _log(self, found: Mapping[str, ClientConfig], decision: ValidatedConfigs) -> None:
+    def _log(self, configs: Mapping[str, ClientConfig], decision: ValidatedConfigs) -> None:
         """Log each config that was accepted, ignored or removed, once."""
         logged: dict[str, tuple[ClientConfig, str]] = {}
-        for key, config in found.items():
+        for key, config in configs.items():
             if key not in decision.values and key not in decision.rejected:
                 continue  # a config of another kind of client
             why = decision.rejected.get(key, "")
@@ -399,12 +399,12 @@ class Store:
         except Exception as error:
             # Plugins of the program (token provider, network client) can raise any exception.
             raise StoreError(f"cannot read topic {CONFIGS_TOPIC}: {_text(error)}") from error
-        return tuple(each for each in self._found.values() if each.key != REGISTER_AGAIN)
+        return tuple(config for config in self._found.values() if config.key != REGISTER_AGAIN)
 
     @property
     def registration_request(self) -> str:
         """The last request to register again; a different text is a new request."""
-        requests = (each.value for each in self._found.values() if each.key == REGISTER_AGAIN)
+        requests = (config.value for config in self._found.values() if config.key == REGISTER_AGAIN)
         return max(requests, default="")
 
     def register(self, registration: ClientRegistration) -> None:
@@ -443,7 +443,7 @@ class Store:
         ):
             self._found, self._positions = {}, {}
         # Saved only at the end, so that an interrupted read is repeated.
-        found, positions = dict(self._found), dict(self._positions)
+        configs, positions = dict(self._found), dict(self._positions)
         for each in every:
             if each.partition in positions:
                 consumer.seek(each, positions[each.partition])
@@ -455,15 +455,15 @@ class Store:
                 raise kafka_errors.KafkaTimeoutError("timed out before the end of the log")
             for records in consumer.poll(timeout_ms=500).values():
                 for record in records:
-                    self._apply(found, record.key, record.value)
+                    self._apply(configs, record.key, record.value)
         for each in every:
             positions[each.partition] = consumer.position(each, _MOST_WAIT_MS)
-        self._found, self._positions = found, positions
+        self._found, self._positions = configs, positions
         self._topic_id, self._read_at = topic_id, now
 
     def _apply(
         self,
-        found: dict[tuple[ClientEntity, str], ClientConfig],
+        configs: dict[tuple[ClientEntity, str], ClientConfig],
         key: bytes | None,
         value: bytes | None,
     ) -> None:
@@ -474,12 +474,12 @@ class Store:
                 log.warning("Skipped records of topic %s: %s", CONFIGS_TOPIC, config.why)
             replaced = read_config(key, None)
             if not isinstance(replaced, Unreadable):
-                found.pop((replaced.entity, replaced.key), None)
+                configs.pop((replaced.entity, replaced.key), None)
         elif config.entity in self._levels:
             if config.value is None:
-                found.pop((config.entity, config.key), None)
+                configs.pop((config.entity, config.key), None)
             else:
-                found[config.entity, config.key] = ClientConfig(
+                configs[config.entity, config.key] = ClientConfig(
                     config.entity, config.key, config.value
                 )
 

@@ -88,15 +88,15 @@ def parse(key: str, value: str) -> Any:
 
 
 def validate(
-    own: Mapping[str, Any], found: Mapping[str, ClientConfig], rules: tuple[ConfigRule, ...]
+    own: Mapping[str, Any], configs: Mapping[str, ClientConfig], rules: tuple[ConfigRule, ...]
 ) -> ValidatedConfigs:
-    """Apply the dynamic configs `found` to the values of the program (`own`).
+    """Apply the dynamic configs `configs` to the values of the program (`own`).
 
     Configs of other kinds of clients, such as consumer configs for a producer, are ignored.
     """
     accepted: dict[str, Any] = {}
     rejected: dict[str, str] = {}
-    for key, config in found.items():
+    for key, config in configs.items():
         if key in own:
             try:
                 accepted[key] = parse(key, config.value)

@@ -70,11 +70,11 @@ def topics_to_change(invocation: Invocation, context: Context) -> list[str]:
 def partitions_to_change(invocation: Invocation, context: Context) -> Results[Resource, Partition]:
     """As `partitions`, but those of an internal topic are selected only by its name or by a pattern
     that itself begins with `_`."""
-    found = partitions(invocation, context.cluster)
-    names = dict.fromkeys(each.topic for each in found)
+    rows = partitions(invocation, context.cluster)
+    names = dict.fromkeys(each.topic for each in rows)
     left_out = _internal([word for word, _ in invocation["topic"]], names, context)
-    kept = {about: each for about, each in found.values.items() if each.topic not in left_out}
-    return Results(kept, found.failures)
+    kept = {about: each for about, each in rows.values.items() if each.topic not in left_out}
+    return Results(kept, rows.failures)
 
 
 def _internal(words: Iterable[str], names: Iterable[str], context: Context) -> set[str]:
@@ -87,8 +87,8 @@ def _internal(words: Iterable[str], names: Iterable[str], context: Context) -> s
     suspects = sorted({*suspects} - {*select(wanted, suspects).names})
     if not suspects:
         return set()
-    found = metadata_scan.scan(context.cluster, suspects)
-    internal = sorted(name for name in found.names if found.summary(name).internal)
+    metadata = metadata_scan.scan(context.cluster, suspects)
+    internal = sorted(name for name in metadata.names if metadata.summary(name).internal)
     if internal:
         context.note(f"internal topics are changed only if they are named: {', '.join(internal)}")
     return set(internal)
@@ -207,8 +207,8 @@ def partitions(
         _refuse_too_long(split(word), invocation.span(name, index))
     items = [item for word, _ in words for item in split(word)]
     exact = bool(items) and not any(is_pattern(item) for item in items)
-    found = metadata_scan.scan(cluster, list(dict.fromkeys(items)) if exact else None)
-    existing = sorted(each for each in found.names if among is None or each in among)
+    metadata = metadata_scan.scan(cluster, list(dict.fromkeys(items)) if exact else None)
+    existing = sorted(each for each in metadata.names if among is None or each in among)
     requested: dict[str, dict[int, None] | None] = {} if words else dict.fromkeys(existing)
     for index, (word, numbers) in enumerate(words):
         chosen = select([word], existing)
@@ -220,9 +220,9 @@ def partitions(
                 requested[topic] = None
             else:
                 requested[topic] = before | dict.fromkeys(numbers)
-    return partitions_module.of_topics(cluster, found, requested)
+    return partitions_module.of_topics(cluster, metadata, requested)
 
 
 def topic_partitions(chosen: Results[Resource, Partition]) -> list[TopicPartition]:
     """The partitions that were selected and exist."""
-    return [TopicPartition(each.topic, each.partition) for each in chosen]
+    return [TopicPartition(partition.topic, partition.partition) for partition in chosen]

@@ -83,11 +83,11 @@ def split(argv: Sequence[str], registry: Registry) -> Split:
     at = _place(words, registry)
     if at is not None and PASTED.fullmatch(argv[at]):
         return Split(command=tuple(argv[at:]))  # a pasted line: all of it
-    found = _found(words, at, registry)
-    common = (TIMEOUT, *RUNNING, *CHANGING) if found.command is None else ()
-    taken = _take(found, CONNECTION + PROGRAM + common, registry)
+    command = _found(words, at, registry)
+    common = (TIMEOUT, *RUNNING, *CHANGING) if command.command is None else ()
+    taken = _take(command, CONNECTION + PROGRAM + common, registry)
     gone = {use.word.span for _, uses in taken for use in uses}
-    left = [word.text for word in words if word not in found.name and word.span not in gone]
+    left = [word.text for word in words if word not in command.name and word.span not in gone]
     if at is None and left:
         raise _unknown_option(left[0], registry)
     program: dict[str, Any] = {}
@@ -95,7 +95,7 @@ def split(argv: Sequence[str], registry: Registry) -> Split:
     for option, uses in taken:
         target = connection if option in CONNECTION else program
         _put(target, option, [use.value for use in uses if use.role is Role.VALUE])
-    name = [word.text for word in found.name]
+    name = [word.text for word in command.name]
     if name and registry.with_flag(name[0]) is not None:
         name[0] = bare(name[0])
     return Split(program, connection, (*name, *left))
@@ -140,22 +140,22 @@ def _found(words: Sequence[Word], at: int | None, registry: Registry) -> FoundCo
     flag = registry.with_flag(words[at].text)
     if flag is not None:
         return FoundCommand(flag, (words[at],), (*words[:at], *words[at + 1 :]))
-    found = find_command(words[at:], registry)
-    return FoundCommand(found.command, found.name, (*words[:at], *found.rest))
+    command = find_command(words[at:], registry)
+    return FoundCommand(command.command, command.name, (*words[:at], *command.rest))
 
 
 def _take(
-    found: FoundCommand, options: Sequence[Option], registry: Registry
+    command: FoundCommand, options: Sequence[Option], registry: Registry
 ) -> list[tuple[Option, list[Use]]]:
     """The uses of these options, unless the command has its own of the same name.
 
     A line that the command runs has options of its own: only the connection is taken out of it.
     Raises UsageError if a value is missing or not allowed.
     """
-    scope = Scope(found.command, PROGRAM) if found.command else _SCOPE
-    own = found.command.options if found.command else ()
+    scope = Scope(command.command, PROGRAM) if command.command else _SCOPE
+    own = command.command.options if command.command else ()
     options = [option for option in options if option not in own]
-    result = scan(found.rest, scope)
+    result = scan(command.rest, scope)
     for problem in result.problems:
         known = scope.find(problem.name)
         if known and isinstance(known.parameter, Option) and known.parameter in options:

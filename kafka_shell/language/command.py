@@ -199,13 +199,13 @@ class Registry(Sequence[Command]):
 
     def named(self, name: str) -> Command | None:
         """The command with this name."""
-        return next((each for each in self._module_of(name) if each.name == name), None)
+        return next((command for command in self._module_of(name) if command.name == name), None)
 
     def with_flag(self, word: str) -> Command | None:
         """The command whose flag spelling this is: `--list-topics`."""
         flag = word.startswith("--") and "-" in word[2:]  # --broker is an option
-        found = self.named(word[2:]) if flag else None
-        return found if found is not None and found.verb_noun else None
+        command = self.named(word[2:]) if flag else None
+        return command if command is not None and command.verb_noun else None
 
     def line_of_short(self, word: str) -> str | None:
         """The full line of a short form."""

@@ -130,18 +130,18 @@ def _file(head: Line, position: int) -> Word | None:
     return Word("", "", (position, position)) if head.operators else None
 
 
-def _at(word: Word, found: CompletionRequest, position: int, start: int = 0) -> CompletionRequest:
-    """`found` for the part of the word's text from `start` on."""
+def _at(word: Word, request: CompletionRequest, position: int, start: int = 0) -> CompletionRequest:
+    """`request` for the part of the word's text from `start` on."""
     first = word.at(start)[0]
     typed = word.raw[first - word.span[0] :]
     # Inside the only quote of the word, a candidate is the rest of the quoted text.
-    if (found.quote and found.quote in typed) or (not found.quote and word.quoted):
+    if (request.quote and request.quote in typed) or (not request.quote and word.quoted):
         if start == 0:
-            first, found = word.span[0], replace(found, quote="")
+            first, request = word.span[0], replace(request, quote="")
         elif any(mark in typed for mark in "'\""):
             # a candidate put here would unbalance the quotes
             return CompletionRequest(WordKind.NOTHING, span=(position, position))
-    return replace(found, prefix=word.text[start:], span=(min(first, position), position))
+    return replace(request, prefix=word.text[start:], span=(min(first, position), position))
 
 
 class _Typing(Struct, frozen=True):
@@ -159,9 +159,9 @@ class _Typing(Struct, frozen=True):
         begun = " ".join(word.text for word in before) + " "
         if self.registry.continues(begun):
             start = before[0].span[0]
-            found = self._command(current)
+            request = self._command(current)
             span = start, self.position
-            return replace(found, prefix=begun + current.text, span=span, quote="")
+            return replace(request, prefix=begun + current.text, span=span, quote="")
         named = find_command(before, self.registry)
         words = [*named.rest, current, *after]
         if named.command is None and (before or [current])[0].text.startswith("-"):
@@ -179,38 +179,38 @@ class _Typing(Struct, frozen=True):
         if not (before or [current])[0].text.startswith("-"):
             return CompletionRequest(WordKind.NOTHING, span=(self.position, self.position))
         no_command = Command("", "", "")
-        found = self._within(no_command, [*before, current], current)
-        found = replace(found, command=None)
+        request = self._within(no_command, [*before, current], current)
+        request = replace(request, command=None)
         return (
-            replace(found, word_kind=WordKind.COMMAND)
-            if found.word_kind is WordKind.OPTION
-            else found
+            replace(request, word_kind=WordKind.COMMAND)
+            if request.word_kind is WordKind.OPTION
+            else request
         )
 
     def _within(self, command: Command, words: Sequence[Word], current: Word) -> CompletionRequest:
         scope = Scope(command)
-        found = scan(words, scope)
-        line = [use for use in found.uses if use.role is Role.LINE]
+        scanned = scan(words, scope)
+        line = [use for use in scanned.uses if use.role is Role.LINE]
         if any(use.word is current for use in line):
             return self._nested(line[0].word.span[0])
-        given = _given(found, current)
+        given = _given(scanned, current)
         rest = CompletionRequest(
             WordKind.OPTION, quote=self.quote, command=command, words=given,
             options=_allowed_options(scope, given),
         )  # fmt: skip
-        use = next((use for use in reversed(found.uses) if use.word is current), None)
+        use = next((use for use in reversed(scanned.uses) if use.word is current), None)
         ended = any(
             u.role is Role.DASHES and u.word is not current and u.word.span < current.span
-            for u in found.uses
+            for u in scanned.uses
         )
         dashed = current.text.startswith("-") and not ended
         if use is None or (dashed and use.role is not Role.VALUE):
             return self._option(current, rest)
         if use.role is Role.VALUE:
             reserved = scope.is_option if use.start == 0 else _never
-            return self._value(use, replace(rest, is_option=reserved), _own_option(use, found))
+            return self._value(use, replace(rest, is_option=reserved), _own_option(use, scanned))
         return self._argument(
-            use, found, replace(rest, is_option=_never if ended else _starts_with_dash)
+            use, scanned, replace(rest, is_option=_never if ended else _starts_with_dash)
         )
 
     def _nested(self, start: int) -> CompletionRequest:
@@ -225,12 +225,12 @@ class _Typing(Struct, frozen=True):
             return replace(rest, word_kind=WordKind.NOTHING, span=(self.position, self.position))
         return _at(current, rest, self.position)
 
-    def _argument(self, use: Use, found: Scan, rest: CompletionRequest) -> CompletionRequest:
+    def _argument(self, use: Use, scanned: Scan, rest: CompletionRequest) -> CompletionRequest:
         """The argument that a word without dashes is for; the parser's choice, corrected.
 
         A word without `=` may be the beginning of key=value.
         """
-        command, argument = found.scope.command, use.parameter
+        command, argument = scanned.scope.command, use.parameter
         taken = set(rest.words)
         arguments = [a for a in command.arguments if a.kind is not kinds.LINE]
         open_ = [a for a in arguments if a.name in taken or is_open(a, command, taken)]
@@ -256,7 +256,7 @@ class _Typing(Struct, frozen=True):
         kind = parameter.kind.kind_at(rest.words, given)
         fragment = kind.last_fragment(use.value)
         within = _is_no_item if isinstance(kind, kinds.Words) else _never
-        found = replace(
+        request = replace(
             rest,
             word_kind=WordKind.VALUE,
             kind=kind,
@@ -267,25 +267,25 @@ class _Typing(Struct, frozen=True):
             alternatives=(kinds.HOST_PORT,) if rival else (),
             is_option=within if fragment.start else rest.is_option,
         )
-        return _at(use.word, found, self.position, use.start + fragment.start)
+        return _at(use.word, request, self.position, use.start + fragment.start)
 
 
 def _starts_with_dash(text: str) -> bool:
     return len(text) > 1 and text.startswith("-")
 
 
-def _own_option(use: Use, found: Scan) -> Option | None:
+def _own_option(use: Use, scanned: Scan) -> Option | None:
     """The command's own option of the same spelling, while the value is empty: `--broker `."""
-    opener = [u for u in found.uses if u.role is Role.OPTION and u.word.span <= use.word.span][-1]
-    known = found.scope.both(opener.word.text.partition("=")[0])
+    opener = [u for u in scanned.uses if u.role is Role.OPTION and u.word.span <= use.word.span][-1]
+    known = scanned.scope.both(opener.word.text.partition("=")[0])
     own = known[0].parameter
     return own if len(known) > 1 and isinstance(own, Option) and not use.value else None
 
 
-def _given(found: Scan, current: Word) -> dict[str, tuple[str, ...]]:
+def _given(scanned: Scan, current: Word) -> dict[str, tuple[str, ...]]:
     """Values by name, without the word under the cursor."""
     given: dict[str, tuple[str, ...]] = {}
-    for name, uses in found.used.items():
+    for name, uses in scanned.used.items():
         others = [use for use in uses if use.word is not current]
         if others:
             given[name] = tuple(use.value for use in others if use.role is not Role.OPTION)

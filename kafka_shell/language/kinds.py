@@ -217,9 +217,9 @@ def split(word: str) -> tuple[str, ...]:
             items.append(current)
             current, at = "", at + 1
             continue
-        found = _ITEM.match(word, at)
+        match = _ITEM.match(word, at)
         # only a whole item is a regular expression
-        text = found.group() if found and not (current and word[at] == "/") else word[at]
+        text = match.group() if match and not (current and word[at] == "/") else word[at]
         current, at = current + text, at + len(text)
     return tuple(item for item in (*items, current) if item) or (word,)
 
@@ -272,8 +272,8 @@ def _compiled(item: str) -> Pattern:
 
 @lru_cache
 def _engine(expression: str) -> Pattern:
-    found: Pattern = compile_re2(expression, f"/{expression}/")
-    return found
+    pattern: Pattern = compile_re2(expression, f"/{expression}/")
+    return pattern
 
 
 _INT64 = 2**63 - 1
@@ -472,7 +472,7 @@ class Partitions(Kind):
 
 def _choice(parameter: Parameter, text: str) -> str | None:
     """Return the choice that is meant; case is ignored, as in Kafka's tools."""
-    return next((each for each in parameter.choices if each.lower() == text.lower()), None)
+    return next((choice for choice in parameter.choices if choice.lower() == text.lower()), None)
 
 
 class Choice(Kind):

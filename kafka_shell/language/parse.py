@@ -45,10 +45,10 @@ def parse(line: Line, registry: Registry, *, text: str = "") -> Invocation:
     """
     text = text or line.text
     check_line(line, text)
-    found = find_command(line.words, registry)
-    if found.command is None or found.problem:
-        raise _no_command(found, registry, text, line)
-    return parse_words(found.command, found.rest, text=text, line=line, name=found.name,
+    command = find_command(line.words, registry)
+    if command.command is None or command.problem:
+        raise _no_command(command, registry, text, line)
+    return parse_words(command.command, command.rest, text=text, line=line, name=command.name,
                        registry=registry)  # fmt: skip
 
 
@@ -81,13 +81,13 @@ def parse_words(
     """Parse the words after the name of a command."""
     scope = Scope(command)
     try:
-        found = scan(words, scope)
-        help_requested = bool(found.used.get("help"))
-        if found.problems:
-            raise _explain(found.problems[0], scope, registry, line)
-        values, spans = _values(found, line, text)
+        scanned = scan(words, scope)
+        help_requested = bool(scanned.used.get("help"))
+        if scanned.problems:
+            raise _explain(scanned.problems[0], scope, registry, line)
+        values, spans = _values(scanned, line, text)
         if not help_requested:
-            _check(found, name)
+            _check(scanned, name)
     except UsageError as error:
         if _asks_for_help(words, scope):
             return Invocation(command, {**defaults(scope), "help": True}, text)
@@ -123,11 +123,11 @@ def defaults(scope: Scope) -> dict[str, Any]:
 
 
 def _values(
-    found: Scan, line: Line | None, text: str
+    scanned: Scan, line: Line | None, text: str
 ) -> tuple[dict[str, Any], dict[str, tuple[Span, ...]]]:
-    values, spans = defaults(found.scope), {}
-    for name, uses in found.used.items():
-        given = found.values(name)
+    values, spans = defaults(scanned.scope), {}
+    for name, uses in scanned.used.items():
+        given = scanned.values(name)
         parameter = uses[0].parameter
         assert parameter is not None
         if not given:
@@ -194,10 +194,10 @@ def _line_value(given: Sequence[Use], line: Line | None, text: str) -> tuple[str
 # -- combinations ----------------------------------------------------------------------------------
 
 
-def _check(found: Scan, name: Sequence[Word]) -> None:
-    scope = found.scope
+def _check(scanned: Scan, name: Sequence[Word]) -> None:
+    scope = scanned.scope
     end = name[-1].span if name else None
-    given = {key: uses[0].word.span for key, uses in found.used.items()}
+    given = {key: uses[0].word.span for key, uses in scanned.used.items()}
     for known in scope.known:
         parameter = known.parameter
         others = parameter.excludes if isinstance(parameter, Option) else parameter.unless
@@ -317,9 +317,9 @@ def _owns(command: Command, name: str) -> bool:
 
 
 def _no_command(
-    found: FoundCommand, registry: Sequence[Command], text: str, line: Line
+    named: FoundCommand, registry: Sequence[Command], text: str, line: Line
 ) -> UsageError:
-    problem = found.problem
+    problem = named.problem
     if problem is None:
         return UsageError(
             "no command", hint="Run help to list the commands.", code="no-command", text=text
@@ -331,11 +331,11 @@ def _no_command(
         return UsageError(message, hint=hint, code=problem.code, span=span, text=text)
     names = [command.name for command in registry]
     if problem.code == "no-command":
-        return _no_flag(found.rest, registry, text)
+        return _no_flag(named.rest, registry, text)
     begun = [name for name in names if name.startswith(f"{typed} ")]
     if begun:
         message = f"{typed} requires one of {', '.join(name.split()[1] for name in begun)}"
-        following = found.rest[0] if found.rest else None
+        following = named.rest[0] if named.rest else None
         hint = did_you_mean(f"{typed} {following.text}", begun) if following else ""
         return UsageError(message, hint=hint, code="unknown-command", text=text,
                           span=following.span if following else span)  # fmt: skip

@@ -230,7 +230,7 @@ def _by_short(line: str, words: Sequence[Word], registry: Registry) -> FoundComm
 
 def scan(words: Sequence[Word], scope: Scope) -> Scan:
     """The role of each word after the command's name."""
-    found = Scan(scope)
+    scanned = Scan(scope)
     line = scope.command.arguments and scope.command.arguments[-1].kind is kinds.LINE
     before = list(scope.command.arguments[:-1]) if line else []
     plain: list[Word] = []
@@ -239,30 +239,30 @@ def scan(words: Sequence[Word], scope: Scope) -> Scan:
         word = words[at]
         at += 1
         if not options_end and word.text == "--":
-            found.use(Role.DASHES, word)
+            scanned.use(Role.DASHES, word)
             options_end = True
         elif not options_end and len(word.text) > 1 and word.text.startswith("-"):
-            at = _option(found, word, words, at)
+            at = _option(scanned, word, words, at)
         elif not options_end and not word.quoted and word.text.startswith(TYPOGRAPHIC_DASHES):
-            found.use(Role.WRONG, word)
-            found.problems.append(WordProblem("typographic-dash", word))
+            scanned.use(Role.WRONG, word)
+            scanned.problems.append(WordProblem("typographic-dash", word))
         elif not line:
             plain.append(word)
         elif line_taken:  # it was one word, and options followed
-            found.use(Role.WRONG, word)
-            found.problems.append(WordProblem("extra-word", word))
-        elif argument := _before_line(before, word, found):
-            found.use(Role.ARGUMENT, word, scope.by_name[argument.name])
+            scanned.use(Role.WRONG, word)
+            scanned.problems.append(WordProblem("extra-word", word))
+        elif argument := _before_line(before, word, scanned):
+            scanned.use(Role.ARGUMENT, word, scope.by_name[argument.name])
         else:
             last = scope.by_name[scope.command.arguments[-1].name]
             end = at if _is_whole(word) and _is_option(words[at : at + 1]) else len(words)
             for each in words[at - 1 : end]:
-                found.use(Role.LINE, each, last)
+                scanned.use(Role.LINE, each, last)
             at, line_taken = end, True
-    _place(found, plain)
-    for uses in (found.uses, *found.used.values()):
+    _place(scanned, plain)
+    for uses in (scanned.uses, *scanned.used.values()):
         uses.sort(key=lambda use: (use.word.span, use.start))
-    return found
+    return scanned
 
 
 def _is_whole(word: Word) -> bool:
@@ -275,42 +275,42 @@ def _is_option(words: Sequence[Word]) -> bool:
     return any(len(word.text) > 1 and word.text.startswith("-") for word in words)
 
 
-def _before_line(before: list[Argument], word: Word, found: Scan) -> Argument | None:
+def _before_line(before: list[Argument], word: Word, scanned: Scan) -> Argument | None:
     """The argument before the line's own text that takes this one word; None: the text begins."""
     while before:
         argument = before.pop(0)
         amount = not argument.required and isinstance(argument.kind, kinds.Number)
-        if argument.name not in found.used and (not amount or _AMOUNT.match(word.text)):
+        if argument.name not in scanned.used and (not amount or _AMOUNT.match(word.text)):
             return argument
     return None
 
 
-def _option(found: Scan, word: Word, words: Sequence[Word], at: int) -> int:
+def _option(scanned: Scan, word: Word, words: Sequence[Word], at: int) -> int:
     """Record one option and its value; return the index of the next word."""
-    scope = found.scope
+    scope = scanned.scope
     spelling, equals, inline = word.text.partition("=")
     following = words[at] if at < len(words) else None
     value = inline if equals else following.text if following else ""
     known = scope.find(spelling, value)
     if known is None:
-        found.use(Role.WRONG, word)
-        found.problems.append(WordProblem("unknown-option", word, spelling))
+        scanned.use(Role.WRONG, word)
+        scanned.problems.append(WordProblem("unknown-option", word, spelling))
         return at
     option = known.parameter
-    found.use(Role.OPTION, word, known)
+    scanned.use(Role.OPTION, word, known)
     optional = isinstance(option, Option) and option.value_optional
     if equals:
         if option.kind is kinds.FLAG and not optional:
-            found.problems.append(WordProblem("flag-value", word, spelling))
+            scanned.problems.append(WordProblem("flag-value", word, spelling))
         else:
-            found.use(Role.VALUE, word, known, len(spelling) + 1)
+            scanned.use(Role.VALUE, word, known, len(spelling) + 1)
     elif option.kind is not kinds.FLAG and not optional:
         if _alone(option, following):
-            found.use(Role.VALUE, word, known, len(word.text))
+            scanned.use(Role.VALUE, word, known, len(word.text))
         elif following is None or scope.is_option(following.text):
-            found.problems.append(WordProblem("missing-value", word, spelling))
+            scanned.problems.append(WordProblem("missing-value", word, spelling))
         else:
-            found.use(Role.VALUE, following, known)
+            scanned.use(Role.VALUE, following, known)
             return at + 1
     return at
 
@@ -321,16 +321,16 @@ def _alone(option: Parameter, following: Word | None) -> bool:
     return may and (following is None or following.text.startswith("-"))
 
 
-def _place(found: Scan, plain: Sequence[Word]) -> None:
+def _place(scanned: Scan, plain: Sequence[Word]) -> None:
     """Assign the words without dashes to the arguments."""
-    scope = found.scope
-    given = set(found.used)
+    scope = scanned.scope
+    given = set(scanned.used)
     for argument, word in distribute([word.text for word in plain], scope.command, given):
         if argument is None:
-            found.use(Role.WRONG, plain[word])
-            found.problems.append(WordProblem("extra-word", plain[word]))
+            scanned.use(Role.WRONG, plain[word])
+            scanned.problems.append(WordProblem("extra-word", plain[word]))
         else:
-            found.use(Role.ARGUMENT, plain[word], scope.by_name[argument.name])
+            scanned.use(Role.ARGUMENT, plain[word], scope.by_name[argument.name])
 
 
 def distribute(

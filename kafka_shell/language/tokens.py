@@ -134,10 +134,10 @@ class _Walk:
         at, opened, self.open, self._known_at = 0, 0, None, 0
         read = 0  # end of the text already searched for an operator
         while at < len(text):
-            found = _WITHIN[self.quote].search(text, at)
-            if not found:
+            match = _WITHIN[self.quote].search(text, at)
+            if not match:
                 break
-            place, char = found.start(), found.group()
+            place, char = match.start(), match.group()
             if not self.quote:
                 self._outside(text, read, place)
                 read = place
@@ -283,7 +283,7 @@ class Line(Struct, frozen=True):
 def commands(text: str) -> tuple[Line, ...]:
     """Return the commands of a line, at least one. Never raises: errors are in `problem` and
     `incomplete`. A `;` at the end is followed by an empty command."""
-    found: list[Line] = []
+    lines: list[Line] = []
     joint: Span | None = None
     while True:
         start = joint[1] if joint else 0
@@ -292,16 +292,16 @@ def commands(text: str) -> tuple[Line, ...]:
                        joint=text[slice(*joint)] if joint else "")  # fmt: skip
         if at >= len(text):
             line = replace(line, incomplete=incomplete_part(text))
-            return *found, _check_joint(line, found, last=True)
-        found.append(_check_joint(line, found, last=False))
+            return *lines, _check_joint(line, lines, last=True)
+        lines.append(_check_joint(line, lines, last=False))
         joint = (at, at + (2 if text[at : at + 2] in ("&&", "||") else 1))
 
 
 def tokenize(text: str) -> Line:
     """Return the command of a text; if there are several, the first one with a problem."""
     first, *others = commands(text)
-    problems = [each.problem for each in (first, *others) if each.problem]
-    if not problems and any(not each.empty for each in others):
+    problems = [line.problem for line in (first, *others) if line.problem]
+    if not problems and any(not line.empty for line in others):
         problems = [Problem("only one command is allowed here", others[0].joint_span or (0, 0))]
     return replace(first, problem=problems[0]) if problems else first
 
@@ -309,7 +309,7 @@ def tokenize(text: str) -> Line:
 def part_at(text: str, position: int) -> Line:
     """Return the command of the line at a position."""
     parts = commands(text)
-    return next((each for each in reversed(parts) if each.span[0] <= position), parts[0])
+    return next((part for part in reversed(parts) if part.span[0] <= position), parts[0])
 
 
 def _check_joint(line: Line, before: Sequence[Line], *, last: bool) -> Line:
@@ -490,8 +490,8 @@ def _single(text: str, at: int, runs: list[Span]) -> int:
 
 def _double(text: str, at: int, runs: list[Span]) -> int:
     start = at
-    while found := _ESCAPED.search(text, at):
-        at = found.start()
+    while match := _ESCAPED.search(text, at):
+        at = match.start()
         if text[at] == '"':
             runs.append((start, at))
             return at + 1

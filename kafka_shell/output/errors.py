@@ -160,8 +160,8 @@ def _hint(hint: str, see: str, room: int | None) -> Iterator[Text]:
         advice = " ".join(filter(None, (sentences, see)))
         yield from _labeled(text("hint: ", "hint"), advice, room)
     for line in lines:
-        if found := _COMMAND_LINE.match(line):
-            yield text(found[1], "hint") + text(line[found.end(1) :])
+        if match := _COMMAND_LINE.match(line):
+            yield text(match[1], "hint") + text(line[match.end(1) :])
 
 
 def pointed(source: str, span: tuple[int, int], room: int | None = None) -> Iterator[Text]:

@@ -95,7 +95,7 @@ _PAST = {"write": "wrote", "copy": "copied"}
 
 def count_kinds(resources: Iterable[Resource]) -> str:
     """`2 topics, 1 broker`. Each resource is counted once."""
-    every = ((kind_of(each), each.name) for each in resources)
+    every = ((kind_of(resource), resource.name) for resource in resources)
     unique = dict.fromkeys((kind.term or kind.name, name) for kind, name in every)
     counts = Counter(term for term, _ in unique)
     return ", ".join(counted(count, term) for term, count in counts.items())

@@ -203,8 +203,8 @@ def remark_lines(plan: Plan, room: int | None = None, *, notes: bool = True) -> 
         yield from hang(text("warning: ", "warning") + text(warning), room, 2)
     for note in plan.advice.notes if notes else ():
         yield from hang(text("note: ", "hint") + text(note), room, 2)
-    for each in plan.advice.not_checked:
-        line = text("not checked: ", "warning") + text(f"{each.what}: {each.reason}")
+    for checked in plan.advice.not_checked:
+        line = text("not checked: ", "warning") + text(f"{checked.what}: {checked.reason}")
         yield from hang(line, room, 2)
 
 
@@ -338,7 +338,7 @@ def _grouped_lines(groups: Sequence[Sequence[Change]], limit: int) -> Iterator[T
         lines = list(_group_lines(group))
         if shown and shown + len(lines) > limit:
             yield text(
-                _rest([each for rest in alike[number:] for each in rest.members], True), "dim"
+                _rest([member for rest in alike[number:] for member in rest.members], True), "dim"
             )
             break
         shown += len(lines)
@@ -463,7 +463,7 @@ _EXPLANATIONS = {
 def undo_of_outcome(outcome: Outcome) -> Iterator[Text]:
     """The command that undoes the whole change, and what it does not restore."""
     done = [item.change for item in outcome.changes if item.status == "done"]
-    forever = {each.resource for each in done if not (each.reversible or each.of_records)}
+    forever = {change.resource for change in done if not (change.reversible or change.of_records)}
     several = len(outcome.undo) > 1 and outcome.entry
     undo = [f"undo {outcome.entry}"] if several else outcome.undo
     yield from undo_lines(undo, lost_by(done), outcome.entry)
@@ -519,7 +519,7 @@ def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
     done = [item.change for item in outcome.changes if item.status == "done"]
     resources = _done_resources(outcome)
     following = outcome.plan.following
-    moves = [each.resource for each in resources if each.resource.kind in MOVED]
+    moves = [resource.resource for resource in resources if resource.resource.kind in MOVED]
     if moves and following.follow is not None and following.waited is None:
         yield text("started moving ", "good") + text(count_kinds(moves))
         return

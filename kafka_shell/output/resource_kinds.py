@@ -198,7 +198,7 @@ def command_after(changes: Iterable[Change]) -> str:
         topic = resource.name if kind.name == "topic" else resource.name.rpartition(":")[0]
         return f"list-offsets {positional('--topic', topic)}"
     if kind.name == "topic":
-        return _topics([each for each in every if each.resource.kind == "topic"], every)
+        return _topics([change for change in every if change.resource.kind == "topic"], every)
     if kind.subject and first.field:
         return f"describe-configs {kind.named(resource.name)}"
     is_quota = kind.name == "user" and not first.field.startswith("SCRAM-")

@@ -297,11 +297,11 @@ def load_or_default(name: str, *, user: Path | None = None) -> tuple[Theme, Shel
 
 def available(*, user: Path | None = None) -> list[ThemeInfo]:
     """All themes by name; the description of an unreadable one is the error."""
-    found: dict[str, ThemeInfo] = {}
+    themes: dict[str, ThemeInfo] = {}
     for folder in filter(None, (shipped_folder("themes"), user)):
         for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
-            found[path.stem] = _info(path, folder == user)
-    return sorted(found.values(), key=lambda info: info.name)
+            themes[path.stem] = _info(path, folder == user)
+    return sorted(themes.values(), key=lambda info: info.name)
 
 
 def _info(path: Path, own: bool) -> ThemeInfo:

@@ -36,22 +36,22 @@ def candidate_lines(argv: Sequence[str], environ: Mapping[str, str]) -> str:
     else:
         words, current, trim = list(argv[:-1]), argv[-1] if argv else "", 0
     try:
-        found = candidates_for(words, current, environ)
+        candidates = candidates_for(words, current, environ)
     except ShellError:
         return ""
     if shell != "fish":  # bash and zsh insert the common prefix of all candidates
-        found = [each for each in found if each.text.startswith(current)]
+        candidates = [candidate for candidate in candidates if candidate.text.startswith(current)]
     if shell == "bash" and _open_quote(environ):
-        found = [each for each in found if not _QUOTES.search(each.text)]
+        candidates = [candidate for candidate in candidates if not _QUOTES.search(candidate.text)]
     if shell == "bash":
-        found = [_for_bash(each, environ, trim) for each in found]
-    return "".join(f"{each.text}{each.tail}\t{_one_line(each.about)}\n" for each in found)
+        candidates = [_for_bash(candidate, environ, trim) for candidate in candidates]
+    return "".join(f"{each.text}{each.tail}\t{_one_line(each.about)}\n" for each in candidates)
 
 
-def _for_bash(found: Candidate, environ: Mapping[str, str], trim: int) -> Candidate:
+def _for_bash(candidate: Candidate, environ: Mapping[str, str], trim: int) -> Candidate:
     """Return the text that bash inserts after its last word break, quoted."""
-    rest = found.text[trim:]
-    return replace(found, text=rest if _open_quote(environ) else quote(rest) if rest else "")
+    rest = candidate.text[trim:]
+    return replace(candidate, text=rest if _open_quote(environ) else quote(rest) if rest else "")
 
 
 def _open_quote(environ: Mapping[str, str]) -> bool:
@@ -73,17 +73,17 @@ def candidates_for(
     if _PLACEHOLDER not in line.command:
         return []  # the value of an option of the program: the shell completes files
     command = [word for word in line.command if word != _PLACEHOLDER]
-    found = settings.load(line.connection, environ, paths.config_file)
+    loaded = settings.load(line.connection, environ, paths.config_file)
     text = "".join(f"{join([word])} " for word in command) + quote(current) * bool(current)
     place = completion_request(
         text, len(text.rstrip("'")) if text.endswith("'") else len(text), REGISTRY
     )
-    view = view_on_disk(paths.cache, ",".join(map(str, found.connection.bootstrap)))
+    view = view_on_disk(paths.cache, ",".join(map(str, loaded.connection.bootstrap)))
     catalog = Catalog(view, REGISTRY, paths.config, paths.journal)
     offered = list(offers(place, catalog).offered)
     offered += _program_options(place, current, bool(command))
     # Line breaks and tabs would be read as separators.
-    offered = [each for each in offered if is_printable(each.text)]
+    offered = [candidate for candidate in offered if is_printable(candidate.text)]
     head = current[: len(current) - len(place.prefix)] if place.word_kind is WordKind.VALUE else ""
     return [Candidate(head + each.text, each.about, tail=each.tail) for each in offered]
 

@@ -284,12 +284,12 @@ def _connected(context: Context, invocation: Invocation) -> Context:
     flags = connection_options.flags_of(invocation)
     if not flags or flags == context.settings.flags:
         return context
-    found = settings.load_for_line(
+    loaded = settings.load_for_line(
         context.settings, flags, context.environ, context.paths.config_file,
         context.session.known_brokers,
     )  # fmt: skip
-    warn_of_settings(context, found)
-    return context.with_settings(found)
+    warn_of_settings(context, loaded)
+    return context.with_settings(loaded)
 
 
 def _execute(invocation: Invocation, context: Context) -> tuple[Status, bool]:

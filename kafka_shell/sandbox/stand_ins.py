@@ -106,9 +106,9 @@ def is_leading(sandbox: Sandbox) -> bool:
     (real,) = sandbox.brokers
     (port,) = real.ports.values()
     with suppress(ShellError), Cluster(connection(sandbox, port)) as cluster:
-        found = metadata_scan.scan(cluster, _INTERNAL_TOPICS)
-        alive = any(broker.id == real.id for broker in found.brokers)
-        return alive and not any(topic.offline for topic in found.summaries())
+        metadata = metadata_scan.scan(cluster, _INTERNAL_TOPICS)
+        alive = any(broker.id == real.id for broker in metadata.brokers)
+        return alive and not any(topic.offline for topic in metadata.summaries())
     return False
 
 
@@ -168,7 +168,7 @@ def _register(
             )
             for number, response in zip(batch, responses, strict=True)
         ]
-        _checked(controller.send_all([Call(each) for each in heartbeats]))
+        _checked(controller.send_all([Call(heartbeat) for heartbeat in heartbeats]))
         done += len(batch)
     report("Registering stand-in brokers", done, len(ids))
 

@@ -65,21 +65,21 @@ class ShellCompleter(Completer):
         self, document: Document, complete_event: CompleteEvent
     ) -> Iterable[Completion]:
         """Yield the candidates, and the number of further ones."""
-        found = self._completion_request(document)
+        request = self._completion_request(document)
         view = self._cache().view
-        self._request(found, view, document)
-        if not found.prefix and not complete_event.completion_requested and _only_on_tab(found):
+        self._request(request, view, document)
+        if not request.prefix and not complete_event.completion_requested and _only_on_tab(request):
             return
         paths = self._paths
         catalog = Catalog(view, self._registry, paths.config, paths.journal)
-        offered = offers(found, catalog)
-        start = found.span[0] - document.cursor_position
+        offered = offers(request, catalog)
+        start = request.span[0] - document.cursor_position
         for candidate in offered.offered:
-            kind = found.kind
+            kind = request.kind
             if kind is None:  # a command or an option, which needs no quotes
-                text = candidate.text + found.quote
+                text = candidate.text + request.quote
             else:
-                text = kind.quoted(candidate.text, candidate.tail, found.quote)
+                text = kind.quoted(candidate.text, candidate.tail, request.quote)
             yield Offer(candidate, text, start)
         if offered.more:
             typed = document.text_before_cursor[len(document.text_before_cursor) + start :]
@@ -94,22 +94,22 @@ class ShellCompleter(Completer):
     def renew(self, state: CompletionState) -> None:
         """Update an open menu; keep the highlighted candidate."""
         event = CompleteEvent(completion_requested=True)
-        found = list(self.get_completions(state.original_document, event))
+        completions = list(self.get_completions(state.original_document, event))
         chosen = state.current_completion
-        places = [n for n, each in enumerate(found) if chosen and each.text == chosen.text]
-        if places or (found and chosen is None):
-            state.completions = found
+        places = [n for n, each in enumerate(completions) if chosen and each.text == chosen.text]
+        if places or (completions and chosen is None):
+            state.completions = completions
             state.complete_index = places[0] if places else None
 
     def subject(self, document: Document, highlighted: str) -> Subject | None:
         """Return the config key to document: the highlighted one, else the one being typed."""
-        found = self._completion_request(document)
-        if _source(found) is not CONFIGS or is_about_quotas(found):
+        request = self._completion_request(document)
+        if _source(request) is not CONFIGS or is_about_quotas(request):
             return None
         view = self._cache().view
-        kind, resource = subject_of(found, view)
+        kind, resource = subject_of(request, view)
         known = view.docs(kind)
-        for key in (found.key, highlighted, found.prefix):
+        for key in (request.key, highlighted, request.prefix):
             if key in known:
                 return kind, resource, key
         return None
@@ -117,11 +117,11 @@ class ShellCompleter(Completer):
     def known(self, document: Document, highlighted: str) -> tuple[str, str, str] | None:
         """Return key, heading and text of a quota or client config, which brokers do not
         document."""
-        found = self._completion_request(document)
-        if (source := _source(found)) is None:
+        request = self._completion_request(document)
+        if (source := _source(request)) is None:
             return None
-        for key in (found.key, highlighted, found.prefix):
-            about = source.document(found, key, self._cache().view)
+        for key in (request.key, highlighted, request.prefix):
+            about = source.document(request, key, self._cache().view)
             if about is not None:
                 return (key, *about)
         return None
@@ -137,9 +137,9 @@ class ShellCompleter(Completer):
 
         Regular expressions are not evaluated because they can take too long.
         """
-        found = self._completion_request(document)
-        view, glob = self._cache().view, found.prefix
-        noun = found.kind.name if found.kind and found.kind.pattern else ""
+        request = self._completion_request(document)
+        view, glob = self._cache().view, request.prefix
+        noun = request.kind.name if request.kind and request.kind.pattern else ""
         names = {"topic": view.topics.value.names, "group": view.groups.value.names}.get(noun)
         if names is None or not is_pattern(glob) or "/" in glob:
             return ""
@@ -159,16 +159,16 @@ class ShellCompleter(Completer):
 
     # -- data the view lacks ---------------------------------------------------------------------
 
-    def _request(self, found: CompletionRequest, view: ClusterView, document: Document) -> None:
+    def _request(self, wanted: CompletionRequest, view: ClusterView, document: Document) -> None:
         """Request the data for candidates that the view lacks, and remember the waiting text."""
         self._waiting = None
         request = self._cache().request
-        needed = dict.fromkeys(_needs(found, view))
+        needed = dict.fromkeys(_needs(wanted, view))
         if [key for key in needed if request(key)]:  # not any(): it would request only the first
             self._waiting = (document.text, document.cursor_position)
         # the configs of a topic or the topics of a group, as soon as it is named
-        sources = {option.kind.source for option in found.options} if view.read_at else set()
-        later = {key: None for source in sources if source for key in source.needs(found, view)}
+        sources = {option.kind.source for option in wanted.options} if view.read_at else set()
+        later = {key: None for source in sources if source for key in source.needs(wanted, view)}
         for key in later:
             if isinstance(key, ConfigResource | TopicsOf) and key not in needed:
                 request(key)
@@ -177,13 +177,13 @@ class ShellCompleter(Completer):
         return self._requested(document.text, document.cursor_position)
 
 
-def _source(found: CompletionRequest) -> CandidateSource | None:
-    return found.kind.source if found.kind is not None else None
+def _source(request: CompletionRequest) -> CandidateSource | None:
+    return request.kind.source if request.kind is not None else None
 
 
-def _needs(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
-    source = _source(found)
-    return source.needs(found, view) if source is not None and not found.choices else ()
+def _needs(request: CompletionRequest, view: ClusterView) -> Sequence[Key]:
+    source = _source(request)
+    return source.needs(request, view) if source is not None and not request.choices else ()
 
 
 def _read_error(key: Key, view: ClusterView) -> str:
@@ -214,13 +214,13 @@ def line_at(text: str, position: int) -> tuple[int, str]:
 
 def _completion_request_at(registry: Registry, text: str, position: int) -> CompletionRequest:
     start, line = line_at(text, position)
-    found = completion_request(line, position - start, registry)
-    return replace(found, span=(found.span[0] + start, found.span[1] + start))
+    request = completion_request(line, position - start, registry)
+    return replace(request, span=(request.span[0] + start, request.span[1] + start))
 
 
-def _only_on_tab(found: CompletionRequest) -> bool:
+def _only_on_tab(request: CompletionRequest) -> bool:
     """Return whether candidates are shown only after Tab or a first letter."""
-    return found.word_kind in (WordKind.COMMAND, WordKind.OPTION) or found.kind is kinds.FILE
+    return request.word_kind in (WordKind.COMMAND, WordKind.OPTION) or request.kind is kinds.FILE
 
 
 # The documentation of a config key below the menu: type, values, and the text of the broker.

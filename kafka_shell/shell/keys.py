@@ -80,9 +80,9 @@ def _tab(event: KeyPressEvent) -> None:
     state = buffer.complete_state
     if state is None:
         tab = CompleteEvent(completion_requested=True)
-        found = list(buffer.completer.get_completions(buffer.document, tab))
-        if len(found) == 1 and isinstance(found[0], Offer) and found[0].text:
-            _complete(buffer, found[0])
+        completions = list(buffer.completer.get_completions(buffer.document, tab))
+        if len(completions) == 1 and isinstance(completions[0], Offer) and completions[0].text:
+            _complete(buffer, completions[0])
         else:
             buffer.start_completion(insert_common_part=False)
         return

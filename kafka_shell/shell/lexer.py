@@ -63,13 +63,13 @@ class SessionLexer(CommandLexer):
 
     def get_tokens_unprocessed(self, text: str, at: int = 0) -> Iterator[tuple[int, Any, str]]:
         """Yield the position, type and text of each token."""
-        for found in _SESSION_LINE.finditer(text):
-            prompt, line = found[1], found[2]
+        for match in _SESSION_LINE.finditer(text):
+            prompt, line = match[1], match[2]
             if prompt:
-                yield found.start(), Generic.Prompt, prompt
-                yield from super().get_tokens_unprocessed(line, found.start(2))
+                yield match.start(), Generic.Prompt, prompt
+                yield from super().get_tokens_unprocessed(line, match.start(2))
             elif line:
-                yield found.start(), Generic.Error if _ERROR.match(line) else Generic.Output, line
+                yield match.start(), Generic.Error if _ERROR.match(line) else Generic.Output, line
 
 
 @lru_cache(_LINES)

@@ -65,19 +65,19 @@ def pick(
     return Candidates(tuple(Candidate(name, *about(name), tail) for name in chosen), more)
 
 
-def offers(found: CompletionRequest, known: Catalog) -> Candidates:
+def offers(request: CompletionRequest, known: Catalog) -> Candidates:
     """Return candidates for the word at the cursor, best first."""
-    if found.word_kind is WordKind.COMMAND:
-        return known.commands(found.prefix, flags=found.prefix.startswith("-"))
-    if found.word_kind is WordKind.OPTION:
-        return options(found.options, found.prefix)
-    offered = pick(found.choices, found.prefix)
-    for number, kind in enumerate((found.kind, *found.alternatives)):
+    if request.word_kind is WordKind.COMMAND:
+        return known.commands(request.prefix, flags=request.prefix.startswith("-"))
+    if request.word_kind is WordKind.OPTION:
+        return options(request.options, request.prefix)
+    offered = pick(request.choices, request.prefix)
+    for number, kind in enumerate((request.kind, *request.alternatives)):
         if kind is not None and kind.source is not None:
-            other = replace(found, kind=kind, part="", key="") if number else found
+            other = replace(request, kind=kind, part="", key="") if number else request
             offered += kind.source.offer(other, known)
     # drop names that would be parsed as options
-    kept = tuple(each for each in offered.offered if not found.is_option(each.text))
+    kept = tuple(each for each in offered.offered if not request.is_option(each.text))
     return Candidates(kept, offered.more)
 
 
@@ -90,12 +90,12 @@ def options(free: Iterable[Option], typed: str) -> Candidates:
         spelled[option.name] = option
         if len(typed) > 2 and not option.name.startswith(typed):
             spelled |= {alias: option for alias in option.aliases if alias.startswith(typed)}
-    found = pick(spelled, typed, lambda name: (spelled[name].help, ""))
+    candidates = pick(spelled, typed, lambda name: (spelled[name].help, ""))
     declared = {name: number for number, name in enumerate(spelled)}
     ranked = sorted(
-        found.offered, key=lambda each: (not each.text.startswith(typed), declared[each.text])
+        candidates.offered, key=lambda each: (not each.text.startswith(typed), declared[each.text])
     )
-    return Candidates(tuple(ranked), found.more)
+    return Candidates(tuple(ranked), candidates.more)
 
 
 class Catalog(Struct, frozen=True):
@@ -189,7 +189,7 @@ class Catalog(Struct, frozen=True):
         """Return matching files, and folders with a slash."""
         head, slash, begun = typed.rpartition("/")
         head += slash
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         more = 0
         try:
             with os.scandir(to_path(head or ".")) as entries:
@@ -197,14 +197,14 @@ class Catalog(Struct, frozen=True):
                     hidden = entry.name.startswith(".") and not begun.startswith(".")
                     if hidden or not entry.name.startswith(begun):
                         continue
-                    if len(found) >= LIMIT:
+                    if len(candidates) >= LIMIT:
                         more += 1
                         continue
                     tail = "/" if entry.is_dir() else ""
-                    found.append(Candidate(head + entry.name, tail=tail))
+                    candidates.append(Candidate(head + entry.name, tail=tail))
         except OSError:  # no such folder
             return NONE
-        return Candidates(tuple(sorted(found, key=lambda each: each.text)), more)
+        return Candidates(tuple(sorted(candidates, key=lambda candidate: candidate.text)), more)
 
     def profiles(self, typed: str) -> Candidates:
         """Return profile names with their brokers; none if the config file is malformed."""

@@ -151,10 +151,10 @@ def _key(bootstrap: str) -> str:
     return f"{quote(bootstrap, safe='')[:_MOST_NAME]}-{crc32(bootstrap.encode()):08x}"
 
 
-def _docs(found: _Documentation) -> dict[str, ConfigDoc]:
+def _docs(documentation: _Documentation) -> dict[str, ConfigDoc]:
     return {
         name: ConfigDoc(name, ConfigType(kind), text, default, read_only, sensitive)
-        for name, (kind, text, default, read_only, sensitive) in found.keys.items()
+        for name, (kind, text, default, read_only, sensitive) in documentation.keys.items()
     }
 
 

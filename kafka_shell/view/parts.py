@@ -136,8 +136,8 @@ def _scram_users(cluster: Cluster) -> Rows[str]:
     why = scram.describe(cluster, [_NOBODY]).failures.get(_NOBODY)
     if why is not None and why.name != _NO_SUCH_USER:
         raise as_error(why)
-    found = scram.describe(cluster)
-    return with_failures(found.values, found.failures)
+    credentials = scram.describe(cluster)
+    return with_failures(credentials.values, credentials.failures)
 
 
 def _acl_principals(cluster: Cluster) -> tuple[str, ...]:
@@ -147,8 +147,8 @@ def _acl_principals(cluster: Cluster) -> tuple[str, ...]:
 
 def _groups(cluster: Cluster) -> Rows[str]:
 
-    found = groups.list_groups(cluster)
-    return with_failures(found.values, found.failures)
+    listings = groups.list_groups(cluster)
+    return with_failures(listings.values, listings.failures)
 
 
 def _client_ids(cluster: Cluster) -> Rows[str]:
@@ -180,9 +180,9 @@ def _transactional_ids(cluster: Cluster) -> Rows[str]:
 
 def _log_dirs(cluster: Cluster) -> Rows[str]:
 
-    found = log_dirs.describe(cluster, None, [])
-    paths = dict.fromkeys(dir.path for dirs in found for dir in dirs)
-    return with_failures(paths, found.failures)
+    directories = log_dirs.describe(cluster, None, [])
+    paths = dict.fromkeys(dir.path for dirs in directories for dir in dirs)
+    return with_failures(paths, directories.failures)
 
 
 def _tokens(cluster: Cluster) -> tuple[str, ...]:
@@ -202,8 +202,8 @@ def _subjects(cluster: Cluster, properties: Properties) -> tuple[str, ...]:
 
 def _features(cluster: Cluster) -> Rows[Feature]:
 
-    found = features.describe(cluster)
-    return with_failures(found.features, dict(found.unread))
+    supported = features.describe(cluster)
+    return with_failures(supported.features, dict(supported.unread))
 
 
 def _registered(cluster: Cluster) -> Rows[ClientEntity]:
@@ -214,7 +214,7 @@ def _registered(cluster: Cluster) -> Rows[ClientEntity]:
         about: Failure("NOT_DECODED", f"{about}: {why.message}")
         for about, why in registered.failures.items()
     }
-    return with_failures({each.entity for each in registered}, failures)
+    return with_failures({registration.entity for registration in registered}, failures)
 
 
 # -- names in the values --------------------------------------------------------------------------
@@ -282,16 +282,16 @@ def read_group_topics(
     """Read the topics of groups; errors are per group. Raises ShellError if no broker is
     reachable."""
 
-    names = [each.group for each in wanted]
+    names = [topics_of.group for topics_of in wanted]
     try:
         offsets = group_resets.offsets_of(cluster, names)
     except ShellError as error:
         if error.status is Status.UNREACHABLE:
             raise
         offsets = Results({}, dict.fromkeys(names, as_failure(error)))
-    found: dict[TopicsOf, Part[tuple[str, ...]]] = {}
-    for each in wanted:
-        why = offsets.failures.get(each.group)
-        topics = () if why else tuple(dict.fromkeys(at.topic for at in offsets[each.group]))
-        found[each] = Part(topics, now, why)
-    return found
+    parts: dict[TopicsOf, Part[tuple[str, ...]]] = {}
+    for topics_of in wanted:
+        why = offsets.failures.get(topics_of.group)
+        topics = () if why else tuple(dict.fromkeys(at.topic for at in offsets[topics_of.group]))
+        parts[topics_of] = Part(topics, now, why)
+    return parts

@@ -58,21 +58,21 @@ _SAMPLES = 10
 def read_topics(cluster: Cluster, view: ClusterView, now: float) -> ClusterView:
     """Read topics, brokers and the cluster ID with one Metadata request, and reassignments
     if replicas are not in sync."""
-    found = scan_reassigned(cluster)
+    metadata = scan_reassigned(cluster)
     versions = {broker.id: broker.version for broker in view.brokers.value}
     versions |= {broker.id: broker.version for broker in cluster.brokers() if broker.version}
     brokers = tuple(
-        replace(broker, version=versions.get(broker.id, "")) for broker in found.brokers
+        replace(broker, version=versions.get(broker.id, "")) for broker in metadata.brokers
     )
     if not any(broker.version for broker in brokers):
         brokers = _with_release(brokers, cluster)
     index = TopicIndex(
-        NameIndex(found.names), found.offline, found.under_replicated,
-        partial(_summary, found), found.reassignments_unread is not None,
+        NameIndex(metadata.names), metadata.offline, metadata.under_replicated,
+        partial(_summary, metadata), metadata.reassignments_unread is not None,
     )  # fmt: skip
     return replace(
         view,
-        cluster_id=found.cluster_id,
+        cluster_id=metadata.cluster_id,
         brokers=Part(brokers, now),
         topics=Part(index, now),
     )
@@ -84,8 +84,8 @@ def _with_release(brokers: tuple[Broker, ...], cluster: Cluster) -> tuple[Broker
     return tuple(replace(broker, version=release) for broker in brokers)
 
 
-def _summary(found: MetadataScan, name: str) -> TopicSummary | None:
-    return found.summary(name) if name in found else None
+def _summary(metadata: MetadataScan, name: str) -> TopicSummary | None:
+    return metadata.summary(name) if name in metadata else None
 
 
 def read_configs(
@@ -113,11 +113,11 @@ def read_documentation(cluster: Cluster, view: ClusterView, kind: ResourceType) 
     samples = _samples(view, kind)
     if not samples:
         return Failure("NOTHING_THERE", f"cannot read config keys: no {kind.name.lower()} exists")
-    found = configs.describe(cluster, samples[:1], synonyms=True, documentation=True)
-    if found.failures:
-        return found.failures[samples[0]]
-    docs = {entry.name: _doc(entry) for entry in found[samples[0]]}
-    if any(entry.overridden and docs[entry.name].default is None for entry in found[samples[0]]):
+    entries = configs.describe(cluster, samples[:1], synonyms=True, documentation=True)
+    if entries.failures:
+        return entries.failures[samples[0]]
+    docs = {entry.name: _doc(entry) for entry in entries[samples[0]]}
+    if any(entry.overridden and docs[entry.name].default is None for entry in entries[samples[0]]):
         docs = _with_defaults(docs, configs.describe(cluster, samples[1:]))
     return docs
 

@@ -158,15 +158,15 @@ class ClusterView(Struct, frozen=True):
         part = self.configs.get(resource)
         return part.value if part else NOTHING
 
-    def with_configs(self, found: Mapping[ConfigResource, Part[Entries]], keep: int) -> ClusterView:
+    def with_configs(self, parts: Mapping[ConfigResource, Part[Entries]], keep: int) -> ClusterView:
         """Return the view with these configs added; keeps the most recent ones."""
-        return replace(self, configs=_renewed(self.configs, found, keep))
+        return replace(self, configs=_renewed(self.configs, parts, keep))
 
     def with_group_topics(
-        self, found: Mapping[TopicsOf, Part[tuple[str, ...]]], keep: int
+        self, parts: Mapping[TopicsOf, Part[tuple[str, ...]]], keep: int
     ) -> ClusterView:
         """Return the view with the topics of these groups added; keeps the most recent ones."""
-        return replace(self, group_topics=_renewed(self.group_topics, found, keep))
+        return replace(self, group_topics=_renewed(self.group_topics, parts, keep))
 
     def part(self, name: str) -> Part[Any]:
         """Return one of PARTS."""

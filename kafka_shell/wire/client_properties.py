@@ -56,7 +56,7 @@ def read_properties(path: Path) -> dict[str, str]:
     also for a key that is set twice."""
     text = _decode(read_bytes(path, largest=_MAX_SIZE))
     properties = parse_properties(text, str(path), unique=True)
-    return {key: found.value for key, found in properties.items()}
+    return {key: setting.value for key, setting in properties.items()}
 
 
 def read_located(path: Path) -> dict[str, Property]:
@@ -75,17 +75,17 @@ def _decode(data: bytes) -> str:
 def parse_properties(text: str, name: str, *, unique: bool = False) -> dict[str, Property]:
     """Java's rules: `=`, `:` or blanks separate, `\\` continues and escapes, the last value of a
     key wins. If `unique`, a key that is set twice is an error."""
-    found: dict[str, Property] = {}
+    properties: dict[str, Property] = {}
     for number, line in _logical_lines(text):
         where = f"{name}:{number}"
         key, value = _split(line)
         if value is None:
             raise bad(where, f"{_first_word(line)} is not a setting", "Use key=value.")
         key = _unescape(key, where)
-        if unique and key in found:
-            raise bad(where, f"{key} is set twice", f"It is also set at {found[key].where}.")
-        found[key] = Property(_unescape(value, where), where)
-    return found
+        if unique and key in properties:
+            raise bad(where, f"{key} is set twice", f"It is also set at {properties[key].where}.")
+        properties[key] = Property(_unescape(value, where), where)
+    return properties
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -153,14 +153,14 @@ def resolve(properties: Mapping[str, Property]) -> dict[str, Property]:
     providers = _providers(properties)
     if not providers:
         return dict(properties)
-    return {name: _resolved(name, found, providers) for name, found in properties.items()}
+    return {name: _resolved(name, setting, providers) for name, setting in properties.items()}
 
 
-def _resolved(name: str, found: Property, providers: Mapping[str, Provider]) -> Property:
-    if "${" not in found.value or name.startswith("config.providers"):
-        return found
-    value = _VARIABLE.sub(lambda match: _variable(match, found, providers), found.value)
-    return Property(value, found.where, found.own)
+def _resolved(name: str, setting: Property, providers: Mapping[str, Provider]) -> Property:
+    if "${" not in setting.value or name.startswith("config.providers"):
+        return setting
+    value = _VARIABLE.sub(lambda match: _variable(match, setting, providers), setting.value)
+    return Property(value, setting.where, setting.own)
 
 
 def _providers(properties: Mapping[str, Property]) -> dict[str, Provider]:
@@ -182,17 +182,17 @@ def _providers(properties: Mapping[str, Property]) -> dict[str, Provider]:
     return providers
 
 
-def _variable(match: re.Match[str], found: Property, providers: Mapping[str, Provider]) -> str:
+def _variable(match: re.Match[str], setting: Property, providers: Mapping[str, Provider]) -> str:
     name, path, key = match[1], match[2] or "", match[3]
     if name not in providers:
         return match[0]
     try:
         return providers[name](path, key)
     except KeyError:
-        raise bad(found.where, f"{match[0]} is not set", "Check its path and key.") from None
+        raise bad(setting.where, f"{match[0]} is not set", "Check its path and key.") from None
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise bad(found.where, f"{match[0]} cannot be read: {why}", "Check its path.") from None
+        raise bad(setting.where, f"{match[0]} cannot be read: {why}", "Check its path.") from None
 
 
 def _from_file(parameters: Mapping[str, str]) -> Provider:
@@ -264,15 +264,15 @@ _OPTION = re.compile(
 _CONTROL = ("required", "requisite", "sufficient", "optional")
 
 
-def parse_jaas(found: Property) -> Jaas:
+def parse_jaas(setting: Property) -> Jaas:
     """`org...PlainLoginModule required username="a" password="b";`. Raises ShellError."""
-    text = found.value.strip()
+    text = setting.value.strip()
     words = text.split(None, 2)
     if len(words) < 2 or words[1].rstrip(";").lower() not in _CONTROL:
-        raise _bad_jaas(found.where, "it must start with a login module and `required`")
+        raise _bad_jaas(setting.where, "it must start with a login module and `required`")
     rest = words[2] if len(words) > 2 else ""
     if not text.endswith(";"):
-        raise _bad_jaas(found.where, "missing semicolon")
+        raise _bad_jaas(setting.where, "missing semicolon")
     options, at = {}, 0
     while match := _OPTION.match(rest, at):
         at = match.end()
@@ -280,7 +280,7 @@ def parse_jaas(found: Property) -> Jaas:
         value = match[4] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
         options[match[1]] = value
     if rest[at:].strip(" \t\r\n;"):
-        raise _bad_jaas(found.where, f'expected key="value" after option {len(options)}')
+        raise _bad_jaas(setting.where, f'expected key="value" after option {len(options)}')
     return Jaas(words[0].rpartition(".")[2], options)
 
 
@@ -446,11 +446,11 @@ class _Reader:
             if value and value.rpartition(".")[2] not in supported:
                 classes = f" Supported: {', '.join(supported)}." if supported else ""
                 raise bad(self._where(name), f"{name} is not supported", f"Remove it.{classes}")
-        for name, found in properties.items():
+        for name, setting in properties.items():
             # Java would send the variable itself as the password.
-            if name in KNOWN and _VARIABLE.search(found.value):
+            if name in KNOWN and _VARIABLE.search(setting.value):
                 what = f"{name} has a variable of an unknown config provider"
-                raise bad(found.where, what, "Name its provider in config.providers.")
+                raise bad(setting.where, what, "Name its provider in config.providers.")
 
     def connection(self) -> ConnectionConfig:
         default = ConnectionConfig()
@@ -474,31 +474,31 @@ class _Reader:
         )
 
     def _parsed(self, name: str, parse: Callable[[str], T]) -> T | None:
-        found = self._find(name)
-        if found is None:
+        setting = self._find(name)
+        if setting is None:
             return None
         try:
-            return parse(found.value)
+            return parse(setting.value)
         except UsageError as error:
-            raise bad(found.where, error.message, error.hint) from None
+            raise bad(setting.where, error.message, error.hint) from None
 
     # -- values ------------------------------------------------------------------------------------
 
     def _find(self, name: str) -> Property | None:
-        found = self._properties.get(name)
-        return found if found is not None and found.value.strip() else None
+        setting = self._properties.get(name)
+        return setting if setting is not None and setting.value.strip() else None
 
     def _text(self, name: str) -> str:
-        found = self._find(name)
-        return found.value.strip() if found else ""
+        setting = self._find(name)
+        return setting.value.strip() if setting else ""
 
     def _where(self, name: str) -> str:
-        found = self._properties.get(name)
-        return found.where if found else ""
+        setting = self._properties.get(name)
+        return setting.where if setting else ""
 
     def _secret(self, name: str) -> Secret | None:
-        found = self._find(name)
-        return Secret(found.value) if found else None
+        setting = self._find(name)
+        return Secret(setting.value) if setting else None
 
     def _choice(self, name: str, choices: tuple[str, ...], default: str) -> str:
         value = self._text(name).upper()
@@ -525,8 +525,8 @@ class _Reader:
     # -- SASL --------------------------------------------------------------------------------------
 
     def _sasl(self) -> Sasl:
-        found = self._find("sasl.jaas.config")
-        jaas = parse_jaas(found) if found else Jaas("", {})
+        setting = self._find("sasl.jaas.config")
+        jaas = parse_jaas(setting) if setting else Jaas("", {})
         mechanism = self._text("sasl.mechanism").upper() or self._likely_mechanism(jaas)
         used = _OPTIONS.get(mechanism, _NAME_AND_PASSWORD)
         for option, value in jaas.options.items():
@@ -552,22 +552,22 @@ class _Reader:
     def _password_source(self, username: str, mechanism: str) -> PasswordSource | None:
         """A profile's `password-command` or `keyring`. Files of Java clients come from others."""
         command, keyring = self._find("password-command"), self._find("keyring")
-        found = command or keyring
-        if found is None:
+        setting = command or keyring
+        if setting is None:
             return None
         if not all(each is None or each.own for each in (command, keyring)):
             what = "password-command and keyring are only allowed in a profile of config.toml"
-            raise bad(found.where, what, "Move it to a profile, or set sasl.jaas.config.")
+            raise bad(setting.where, what, "Move it to a profile, or set sasl.jaas.config.")
         if command is not None and keyring is not None:
             what = "password-command cannot be used with keyring"
-            raise bad(found.where, what, "Remove one of them.")
+            raise bad(setting.where, what, "Remove one of them.")
         if not username:
-            raise bad(found.where, "username is not set", 'Add username = "NAME".')
+            raise bad(setting.where, "username is not set", 'Add username = "NAME".')
         if not mechanism:
             expected = "Use PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512."
-            raise bad(found.where, "sasl.mechanism is not set", expected)
+            raise bad(setting.where, "sasl.mechanism is not set", expected)
         return PasswordSource(
-            command.value if command else "", keyring.value if keyring else "", found.where
+            command.value if command else "", keyring.value if keyring else "", setting.where
         )
 
     def _likely_mechanism(self, jaas: Jaas) -> str:
@@ -726,14 +726,14 @@ def connection_warnings(
 
 
 def _misspelled(properties: Mapping[str, Property]) -> Iterator[str]:
-    for name, found in properties.items():
+    for name, setting in properties.items():
         if name in KNOWN or name in _NEIGHBORS or "." not in name:
             continue
         from difflib import get_close_matches
 
         near = get_close_matches(name, KNOWN, n=1, cutoff=0.88)
         if near:
-            yield f"{found.where}: unknown client property {name}; did you mean {near[0]}?"
+            yield f"{setting.where}: unknown client property {name}; did you mean {near[0]}?"
 
 
 def _unused_credentials(
@@ -741,20 +741,20 @@ def _unused_credentials(
 ) -> Iterator[str]:
     """SASL credentials that are ignored because of security.protocol; Java does not say so."""
     names = ("sasl.jaas.config", "sasl.mechanism", "password-command", "keyring")
-    found = next((properties[name] for name in names if name in properties), None)
-    if found is None or connection.uses_sasl:
+    setting = next((properties[name] for name in names if name in properties), None)
+    if setting is None or connection.uses_sasl:
         return
     name = connection.security_protocol
-    yield f"{found.where}: SASL credentials are ignored because security.protocol is {name}"
+    yield f"{setting.where}: SASL credentials are ignored because security.protocol is {name}"
 
 
 def _no_host_name_check(
     properties: Mapping[str, Property], connection: ConnectionConfig
 ) -> Iterator[str]:
-    found = properties.get(_IDENTIFICATION)
-    if found is not None and connection.uses_tls and not found.value.strip():
+    setting = properties.get(_IDENTIFICATION)
+    if setting is not None and connection.uses_tls and not setting.value.strip():
         yield (
-            f"{found.where}: with an empty {_IDENTIFICATION}, any host with a trusted certificate"
+            f"{setting.where}: with an empty {_IDENTIFICATION}, any host with a trusted certificate"
             " can impersonate a broker"
         )
 
@@ -775,9 +775,9 @@ def _unencrypted_password(connection: ConnectionConfig) -> Iterator[str]:
 def file_warnings(properties: Mapping[str, Property]) -> Iterator[str]:
     """Files with secrets that every user of this machine can read."""
     files: dict[Path, str] = {}
-    for name, found in properties.items():
-        if is_secret(name) and found.value:
-            files.setdefault(Path(found.where.rpartition(":")[0]), "secrets")
+    for name, setting in properties.items():
+        if is_secret(name) and setting.value:
+            files.setdefault(Path(setting.where.rpartition(":")[0]), "secrets")
     store = properties.get("ssl.keystore.location")
     if store is not None and store.value.strip():
         files.setdefault(to_path(store.value.strip()), "a private key")

@@ -102,8 +102,8 @@ def _patched_classes() -> dict[int, Any]:
     _limit_varints()
     _refuse_nulls()
     classes: dict[int, Any] = ResponseClassRegistry._response_class_registry
-    for each in classes.values():  # kafka-python's clients may have used some before
-        each._struct._compiled_encoders.clear()  # of decoders, too
+    for cls in classes.values():  # kafka-python's clients may have used some before
+        cls._struct._compiled_encoders.clear()  # of decoders, too
     return classes
 
 

@@ -62,7 +62,7 @@ def without_coordinator(cluster: Cluster, topic: str, what: str) -> Failure | No
     topic: partitions of it have no leader, or one that is not asked because it does not respond.
     None if all coordinators are asked."""
     found = scan(cluster, [topic])
-    leaders = [each.leader for each in found.topic(topic).partitions] if topic in found else []
+    leaders = [row.leader for row in found.topic(topic).partitions] if topic in found else []
     asked = {None, *(broker.id for broker in cluster.brokers())}
     silent = [leader for leader in leaders if leader not in asked]
     lost = leaders.count(None) + len(silent)
@@ -118,7 +118,7 @@ def ask(cluster: Cluster, apis: Mapping[str, Sequence[GroupApi]]) -> ResponsesBy
             left = _round(cluster, {group: apis[group] for group in left}, responses)
             lost = _lost(cluster, left) if left else {}
         except ShellError as error:
-            if not any(each.rows for each in responses.values()):
+            if not any(response.rows for response in responses.values()):
                 raise
             if error.code == "outcome-unknown":
                 responses |= {each: _failed(apis[each], as_failure(error)) for each in left}
@@ -138,12 +138,12 @@ def _failed(apis: Sequence[GroupApi], why: Failure) -> GroupResponses:
 def _lost(cluster: Cluster, groups: Sequence[str]) -> dict[str, Failure]:
     """The groups that get no coordinator until a broker is back: all replicas of the partition that
     stores them are offline."""
-    found = scan(cluster, [OFFSETS_TOPIC])
-    partitions = found.topic(OFFSETS_TOPIC).partitions if OFFSETS_TOPIC in found else ()
+    metadata = scan(cluster, [OFFSETS_TOPIC])
+    partitions = metadata.topic(OFFSETS_TOPIC).partitions if OFFSETS_TOPIC in metadata else ()
     offline = {
-        each.partition
-        for each in partitions
-        if each.leader is None and set(each.replicas) <= set(each.offline)
+        partition.partition
+        for partition in partitions
+        if partition.leader is None and set(partition.replicas) <= set(partition.offline)
     }
     if not offline:
         return {}

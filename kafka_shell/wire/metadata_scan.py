@@ -287,15 +287,15 @@ class MetadataScan:
         for _ in range(count):
             start = position + 2 + data[position + 2]  # after the name
             at = start + head
-            found = None
+            match = None
             if at < end and position + 2 < start < position + 130 and not data[position + 1]:
                 partitions, replicas = data[at], data[at + 15]  # each a number plus one
                 healthy = PATTERNS.get(partitions << 8 | replicas)
-                found = (healthy or compile_pattern(partitions, replicas))(data, at)
-            if found and not data[position]:
+                match = (healthy or compile_pattern(partitions, replicas))(data, at)
+            if match and not data[position]:
                 rows[str(data[position + 3 : start], "utf-8")] = len(facts)
                 facts.extend((start, partitions - 1, replicas - 1, 0, 0, replicas - 1))
-                position = found.end()
+                position = match.end()
             else:
                 position = self._walk_topic(position)
         return position

@@ -194,7 +194,7 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
         # It waited for less time, as the broker had not responded before.
         why = f"{_broker(pool, job, link)} has not responded for {now - silence.began:.0f} s"
     elif others and now - job.started < REPORTED_S:
-        silent = some([pool.describe(each) for each in others], _MAX_NAMES)
+        silent = some([pool.describe(address) for address in others], _MAX_NAMES)
         why = f"{late(job.extensible)} after waiting for {silent}, before {what} responded"
     else:
         why = f"{late(job.extensible)} after waiting {now - job.started:.1f} s for {what}"

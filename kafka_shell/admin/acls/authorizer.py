@@ -128,8 +128,8 @@ def read(cluster: Cluster, asked: Sequence[Access]) -> Rules:
         AclFilter(resource_type=each.resource_type, name=each.name, pattern_type=PatternType.MATCH)
         for each in asked
     )
-    found = acls.describe_each(cluster, list(filters))
-    bindings = tuple(dict.fromkeys(binding for each in found for binding in each))
+    acl_bindings = acls.describe_each(cluster, list(filters))
+    bindings = tuple(dict.fromkeys(binding for each in acl_bindings for binding in each))
     return replace(configured(cluster), bindings=bindings)
 
 
@@ -166,7 +166,7 @@ def check(cluster: Cluster, asked: Sequence[Access]) -> AccessCheck:
     return AccessCheck(
         verdicts,
         tuple(other for each in verdicts for other in _elsewhere(rules, each)),
-        tuple(verdict(rules, each) for each in besides),
+        tuple(verdict(rules, also) for also in besides),
         tuple(_notes(rules, asked)),
     )
 
@@ -199,9 +199,9 @@ def _instead(access: Access) -> Iterator[Access]:
 
 def _besides(requested: Iterable[Access]) -> Iterator[Access]:
     """What a client also needs for this: it looks up leaders and coordinators first."""
-    for each in dict.fromkeys(requested):
-        if each.operation in _LOOKS_UP.get(each.resource_type, ()):
-            yield replace(each, operation=AclOperation.DESCRIBE)
+    for access in dict.fromkeys(requested):
+        if access.operation in _LOOKS_UP.get(access.resource_type, ()):
+            yield replace(access, operation=AclOperation.DESCRIBE)
 
 
 def _notes(rules: Rules, requested: Sequence[Access]) -> Iterator[str]:
@@ -210,9 +210,9 @@ def _notes(rules: Rules, requested: Sequence[Access]) -> Iterator[str]:
     if not rules.authorizer:
         yield "the configs of the brokers cannot be read: super users are unknown"
     for binding in rules.bindings:
-        if any(_matches(binding, each) for each in requested):
+        if any(_matches(binding, access) for access in requested):
             yield from (f"{binding}: {doubt}" for doubt in acls.doubts(binding))
-    done = {(each.resource_type, each.operation) for each in requested}
+    done = {(access.resource_type, access.operation) for access in requested}
     topic, group = AclResourceType.TOPIC, AclResourceType.GROUP
     if (topic, AclOperation.READ) in done and (group, AclOperation.READ) not in done:
         yield "a consumer in a group also requires Read on the group (not checked)"

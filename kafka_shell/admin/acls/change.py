@@ -48,7 +48,7 @@ class _AclStep(FieldsStep[AclBinding], frozen=True):
         return self
 
     def read(self, cluster: Cluster) -> Mapping[Field, Value]:
-        return {(each.resource, ""): True for each in _existing(cluster, self.items)}
+        return {(binding.resource, ""): True for binding in _existing(cluster, self.items)}
 
 
 class CreateAcls(_AclStep, frozen=True):
@@ -141,8 +141,8 @@ class DeleteAcls(_AclStep, frozen=True):
         filters = [AclFilter.exactly(binding) for binding in self.items]
         request = messages.DeleteAclsRequest(
             filters=[
-                messages.DeleteAclsRequest.DeleteAclsFilter(**filter_fields(each))
-                for each in filters
+                messages.DeleteAclsRequest.DeleteAclsFilter(**filter_fields(acl_filter))
+                for acl_filter in filters
             ]
         )
         response = cluster.send(request, to=CONTROLLER, lowest=lowest_version(filters))
@@ -167,9 +167,9 @@ def plan_delete(
         if number > 1
     }
     wanted: dict[AclBinding, None] = {}
-    for each, found in zip(requested, describe_each(cluster, requested), strict=True):
-        wanted.update(dict.fromkeys(binding for binding in found if binding not in kept))
-        if not found:
+    for each, bindings in zip(requested, describe_each(cluster, requested), strict=True):
+        wanted.update(dict.fromkeys(binding for binding in bindings if binding not in kept))
+        if not bindings:
             refused[Resource("acl", str(each))] = failure(RESOURCE_NOT_FOUND, text=_no_match(each))
     unknown = [binding for binding in wanted if _is_incomplete(binding)]
     for binding in unknown:

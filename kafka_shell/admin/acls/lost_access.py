@@ -64,11 +64,11 @@ class Bindings:
     def __init__(self, bindings: Iterable[AclBinding]) -> None:
         self._by_pattern: dict[_Pattern, dict[str, list[AclBinding]]] = {}
         self._lengths: dict[AclResourceType, set[int]] = {}
-        for each in bindings:
-            key = (each.resource_type, each.pattern_type, each.name)
-            self._by_pattern.setdefault(key, {}).setdefault(each.principal, []).append(each)
-            if each.pattern_type is PatternType.PREFIXED:
-                self._lengths.setdefault(each.resource_type, set()).add(len(each.name))
+        for binding in bindings:
+            key = (binding.resource_type, binding.pattern_type, binding.name)
+            self._by_pattern.setdefault(key, {}).setdefault(binding.principal, []).append(binding)
+            if binding.pattern_type is PatternType.PREFIXED:
+                self._lengths.setdefault(binding.resource_type, set()).add(len(binding.name))
 
     def patterns(self, kind: AclResourceType, name: str) -> tuple[_Pattern, ...]:
         """The patterns with ACLs that match a resource."""
@@ -80,14 +80,14 @@ class Bindings:
     def matching(self, kind: AclResourceType, name: str) -> tuple[AclBinding, ...]:
         """The ACLs that match a resource."""
         there = (self._by_pattern[key] for key in self.patterns(kind, name))
-        return tuple(each for own in there for of_one in own.values() for each in of_one)
+        return tuple(binding for own in there for of_one in own.values() for binding in of_one)
 
     def deciding(self, principal: str, patterns: Sequence[_Pattern]) -> tuple[AclBinding, ...]:
         """The ACLs on these patterns that decide for a principal: its own and those of everyone. If
         there are none, one of another principal: a resource without any ACL has another rule."""
         there = [self._by_pattern[key] for key in patterns]
         who = dict.fromkeys((principal, ANYONE))
-        mine = tuple(each for own in there for one in who for each in own.get(one, ()))
+        mine = tuple(binding for own in there for one in who for binding in own.get(one, ()))
         return mine or tuple(next(iter(own.values()))[0] for own in there[:1])
 
 
@@ -148,11 +148,11 @@ def suspects(
     """The bindings whose deletion or creation can take access away. A created one that probably
     matches no client is left out: it has a warning of its own."""
     return (
-        *(each for each in deleted if each.permission is AclPermission.ALLOW),
+        *(binding for binding in deleted if binding.permission is AclPermission.ALLOW),
         *(
-            each
-            for each in created
-            if each.permission is AclPermission.DENY and not any(doubts(each))
+            binding
+            for binding in created
+            if binding.permission is AclPermission.DENY and not any(doubts(binding))
         ),
     )
 
@@ -221,7 +221,7 @@ def _loss(comparison: _Comparison, binding: AclBinding, names: Sequence[str] | N
         operations = frozenset().union(*lost.values())
         if operations:
             existing = frozenset(name for name, number in numbers.items() if lost[number])
-            in_order = tuple(each for each in candidates if each in operations)
+            in_order = tuple(candidate for candidate in candidates if candidate in operations)
             return Loss(binding, in_order, None if names is None else existing)
     return None
 

@@ -36,12 +36,12 @@ def describe(cluster: Cluster, which: AclFilter = EVERYTHING) -> tuple[AclBindin
     None if the brokers have no authorizer. Raises ShellError if the broker refuses.
     """
     try:
-        (found,) = describe_each(cluster, [which])
+        (bindings,) = describe_each(cluster, [which])
     except BrokerError as error:
         if error.kafka_code != SECURITY_DISABLED:
             raise
         return ()
-    return found
+    return bindings
 
 
 def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[AclBinding, ...]]:
@@ -51,21 +51,21 @@ def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[
     """
     calls = [
         Call(
-            messages.DescribeAclsRequest(**filter_fields(each)),
-            lowest=lowest_version([each]),
+            messages.DescribeAclsRequest(**filter_fields(acl_filter)),
+            lowest=lowest_version([acl_filter]),
             check=False,
         )
-        for each in filters
+        for acl_filter in filters
     ]
-    found = []
+    bindings = []
     for response in cluster.send_all(calls):
         if isinstance(response, Failure):
             raise as_error(response)
         if response.error_code:
             raise as_error(_unreadable(response.error_code, response.error_message))
         listed = [_binding(acl, each) for each in response.resources for acl in each.acls]
-        found.append(tuple(sorted(listed, key=lambda binding: binding.order)))
-    return found
+        bindings.append(tuple(sorted(listed, key=lambda binding: binding.order)))
+    return bindings
 
 
 def _unreadable(code: int, message: str | None) -> Failure:
@@ -101,14 +101,14 @@ def _binding(acl: Any, resource: Any) -> AclBinding:
 
 def copies(cluster: Cluster, source: str, to: Sequence[str]) -> list[AclBinding]:
     """The ACLs of one principal, copied for others. Raises ShellError if it has none."""
-    found = describe(cluster, AclFilter(source))
-    if not found:
+    bindings = describe(cluster, AclFilter(source))
+    if not bindings:
         raise ShellError(
             f"{source} has no ACLs",
             code="no-acl",
             see=Resource("principal"),
         )
-    return [replace(binding, principal=principal) for principal in to for binding in found]
+    return [replace(binding, principal=principal) for principal in to for binding in bindings]
 
 
 def invalid_in_topic(binding: AclBinding) -> str:

@@ -50,10 +50,10 @@ def on_group(cluster: Cluster, group: str) -> Operations:
 
     FindCoordinator is not sent, because it would create that topic.
     """
-    found = scan(cluster, [OFFSETS_TOPIC])
-    if OFFSETS_TOPIC not in found or not cluster.supports(messages.DescribeGroupsRequest, 3):
+    metadata = scan(cluster, [OFFSETS_TOPIC])
+    if OFFSETS_TOPIC not in metadata or not cluster.supports(messages.DescribeGroupsRequest, 3):
         return None
-    partitions = found.topic(OFFSETS_TOPIC).partitions
+    partitions = metadata.topic(OFFSETS_TOPIC).partitions
     leader = partitions[partition_of(group, len(partitions))].leader
     if leader is None:
         return None
@@ -66,4 +66,4 @@ def on_group(cluster: Cluster, group: str) -> Operations:
 def _operations(codes: Collection[int] | None) -> Operations:
     if codes is None or _OMITTED in codes:
         return None
-    return frozenset(each for each in AclOperation if each in codes)
+    return frozenset(operation for operation in AclOperation if operation in codes)

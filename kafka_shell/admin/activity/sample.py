@@ -75,7 +75,7 @@ def broker_rates(before: Sample | None, after: Sample) -> list[BrokerActivity]:
         was = earlier.get(name)
         for number, partition in now.partitions.items():
             led.setdefault(partition.leader, []).append(_growth(was, now, number))
-    silent = {int(each.name) for each in after.failures if each.kind == "broker"}
+    silent = {int(resource.name) for resource in after.failures if resource.kind == "broker"}
     return [
         _broker(id, broker, led.get(id, []), seconds, silent)
         for id, broker in sorted(after.brokers.items())
@@ -113,7 +113,7 @@ def stuck_partitions(before: Sample | None, after: Sample) -> dict[str, list[Top
     there were unread records, and more arrived."""
     if before is None or _seconds(before, after) < STUCK_S:
         return {}
-    found = {
+    places = {
         name: [
             each
             for each, new in now.partitions.items()
@@ -126,7 +126,7 @@ def stuck_partitions(before: Sample | None, after: Sample) -> dict[str, list[Top
         for name, now in after.groups.items()
         if name in before.groups
     }
-    return {name: partitions for name, partitions in found.items() if partitions}
+    return {name: partitions for name, partitions in places.items() if partitions}
 
 
 def sample_before(kept: deque[Sample], after: Sample, window: float) -> Sample | None:
@@ -175,7 +175,7 @@ def _is_truncated(old: PartitionSample, new: PartitionSample) -> bool:
 def _topic(name: str, was: TopicSample | None, now: TopicSample, seconds: float) -> TopicActivity:
     growth = {number: _growth(was, now, number) for number in now.partitions}
     missing = [number for number, (records, _) in growth.items() if records is None]
-    sizes = [each.size for each in now.partitions.values() if each.size is not None]
+    sizes = [partition.size for partition in now.partitions.values() if partition.size is not None]
     return TopicActivity(
         name,
         len(now.partitions),
@@ -242,7 +242,7 @@ def _broker(
 def _group_rates(
     name: str, was: GroupSample | None, now: GroupSample, seconds: float, stuck: int
 ) -> GroupActivity:
-    known = [each.lag for each in now.partitions.values() if each.lag is not None]
+    known = [partition.lag for partition in now.partitions.values() if partition.lag is not None]
     lag = sum(known) if known else None
     pairs = [] if was is None else list(_comparable(was.partitions, now.partitions))
     change = _per_s((_minus(new.lag, old.lag) for old, new in pairs), seconds)
@@ -258,7 +258,7 @@ def _group_rates(
         _per_s((_advance(old.offset, new.offset) for old, new in pairs), seconds),
         unknown,
         now.note,
-        sum(each.out_of_range for each in now.partitions.values()),
+        sum(partition.out_of_range for partition in now.partitions.values()),
         now.time_lag_ms,
         stuck,
     )
@@ -360,9 +360,9 @@ def sample_topics(cluster: Cluster) -> Sample:
 
 
 def _sample_topics(cluster: Cluster) -> Sample:
-    found = scan(cluster)
-    placement = _placement(found)
-    up = [broker.id for broker in found.brokers]
+    metadata = scan(cluster)
+    placement = _placement(metadata)
+    up = [broker.id for broker in metadata.brokers]
     asked = [broker for broker in up if broker in placement.led]
     calls = [
         Call(offsets_request(placement.led[id], LATEST), Node(id), timeout=_ANSWER_S)
@@ -378,18 +378,18 @@ def _sample_topics(cluster: Cluster) -> Sample:
     return Sample(
         at,
         topics={
-            name: TopicSample(found.summary(name).id, _partitions(name, led, ends, sizes))
+            name: TopicSample(metadata.summary(name).id, _partitions(name, led, ends, sizes))
             for name, led in placement.leaders.items()
         },
-        brokers=_brokers(found, placement, sizes),
+        brokers=_brokers(metadata, placement, sizes),
         failures=failures,
     )
 
 
-def _placement(found: MetadataScan) -> _Placement:
-    placement = _Placement({name: {} for name in found.names})
+def _placement(metadata: MetadataScan) -> _Placement:
+    placement = _Placement({name: {} for name in metadata.names})
     replicas, in_sync = Counter[bytes](), Counter[bytes]()
-    for topic, number, leader, assigned, isr in found.placements():
+    for topic, number, leader, assigned, isr in metadata.placements():
         placement.leaders[topic][number] = leader
         if leader >= 0:
             placement.led.setdefault(leader, {}).setdefault(topic, []).append(number)
@@ -423,39 +423,39 @@ def _answered(
 
 def _check_log_dirs(sizes: dict[int, LogSizes], failures: dict[Resource, Failure]) -> None:
     """Remove refused responses, and add failures for them and for offline log directories."""
-    for broker, found in list(sizes.items()):
-        if found.refused:
+    for broker, log_sizes in list(sizes.items()):
+        if log_sizes.refused:
             del sizes[broker]
             failures[Resource("log-dirs")] = failure(
                 CLUSTER_AUTHORIZATION_FAILED,
                 text="sizes and bytes per second are unknown",
                 requires="DESCRIBE on the cluster",
             )
-        elif found.offline:
+        elif log_sizes.offline:
             failures[Resource("log-dirs", str(broker))] = failure(
                 KAFKA_STORAGE_ERROR,
-                text=f"{counted(found.offline, 'log directory')} of broker {broker}"
-                f" {'is' if found.offline == 1 else 'are'} offline",
+                text=f"{counted(log_sizes.offline, 'log directory')} of broker {broker}"
+                f" {'is' if log_sizes.offline == 1 else 'are'} offline",
             )
 
 
 def _partitions(
     topic: str, leaders: Mapping[int, int], ends: dict[int, OffsetRows], sizes: dict[int, LogSizes]
 ) -> dict[int, PartitionSample]:
-    found = {}
+    samples = {}
     for number, leader in leaders.items():
         key = (topic, number)
         error, end = ends[leader].get(key, _NO_END) if leader in ends else _NO_END
         size = sizes[leader].replicas.get(key) if leader in sizes else None
-        found[number] = PartitionSample(leader, None if end < 0 else end, size, error)
-    return found
+        samples[number] = PartitionSample(leader, None if end < 0 else end, size, error)
+    return samples
 
 
 def _brokers(
-    found: MetadataScan, placement: _Placement, sizes: dict[int, LogSizes]
+    metadata: MetadataScan, placement: _Placement, sizes: dict[int, LogSizes]
 ) -> dict[int, BrokerSample]:
     """The registered brokers, and others that have replicas."""
-    known = {broker.id: broker for broker in found.brokers}
+    known = {broker.id: broker for broker in metadata.brokers}
     return {
         id: BrokerSample(
             known[id].rack if id in known else None,

@@ -95,10 +95,10 @@ def _step(
     alterations: tuple[ClientConfigAlteration, ...], current: ConfigLog, limits: ConfigConstraints
 ) -> AlterClientConfigs:
     lost = {(entity.resource, key): _HIDDEN for entity, key in current.hidden}
-    for each in alterations:
-        before = current.values.get((each.entity, each.key))
-        if before is not None and wrong(limits, [replace(each, value=before)], {}):
-            lost[each.entity.resource, each.key] = _INVALID
+    for alteration in alterations:
+        before = current.values.get((alteration.entity, alteration.key))
+        if before is not None and wrong(limits, [replace(alteration, value=before)], {}):
+            lost[alteration.entity.resource, alteration.key] = _INVALID
     return AlterClientConfigs(alterations, _values(current), lost)
 
 
@@ -155,7 +155,7 @@ class ForgetRegistrations(Struct, BaseStep, frozen=True):
     def _request_registration(self, cluster: Cluster) -> None:
         """Ask running clients to register again."""
         now = str(time.time_ns() // 1_000_000)
-        requested = dict.fromkeys(each.entity for each in self.registrations)
+        requested = dict.fromkeys(registration.entity for registration in self.registrations)
         requests = [ClientConfigAlteration(each, records.REGISTER_AGAIN, now) for each in requested]
         if client_config_store.exists(cluster, CONFIGS_TOPIC):
             log.append(

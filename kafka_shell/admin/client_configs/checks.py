@@ -94,14 +94,14 @@ def wrong(
     while True:
         kept = [each for each in alterations if each.entity.resource not in refused]
         after = _by_user(held, kept)
-        found = {
+        failures = {
             entity.resource: failure
             for entity in dict.fromkeys(each.entity for each in kept if each.key in _TIMEOUTS)
             if (failure := _heartbeat_too_slow(entity, before, after)) is not None
         }
-        if not found:
+        if not failures:
             return refused
-        refused |= found  # others may have been accepted on the strength of these
+        refused |= failures  # others may have been accepted on the strength of these
 
 
 def _check(constraints: ConfigConstraints, alteration: ClientConfigAlteration) -> None:
@@ -140,7 +140,7 @@ def _check_session(value: int, constraints: tuple[int, int]) -> None:
 def _by_user(current: Held, alterations: Sequence[ClientConfigAlteration]) -> ByUser:
     """The configs after the alterations, by user and entity."""
     after: dict[tuple[ClientEntity, str], str | None] = dict(current)
-    after |= {(each.entity, each.key): each.value for each in alterations}
+    after |= {(alteration.entity, alteration.key): alteration.value for alteration in alterations}
     grouped: dict[str, dict[ClientEntity, list[ClientConfig]]] = {}
     for (entity, key), value in after.items():
         if value is not None:

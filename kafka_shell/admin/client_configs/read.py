@@ -40,21 +40,21 @@ def describe(
     wanted = which or ClientConfigFilter()
     check_filter(wanted)
     log_of_configs = read_log(cluster)
-    found = (
+    configs = (
         ClientConfig(entity, key, value)
         for (entity, key), value in log_of_configs.values.items()
         if wanted.takes(entity)
     )
-    in_order = sorted(found, key=lambda config: (config.entity.order, config.key))
+    in_order = sorted(configs, key=lambda config: (config.entity.order, config.key))
     return Results({_about(each): each for each in in_order}, _failures(log_of_configs.unread))
 
 
 def resolved(cluster: Cluster, user: str, client_id: str) -> Results[str, ClientConfig]:
     """The effective configs of one client, each with its level: client ID before user. Failures are
     those of `describe`."""
-    found = describe(cluster, ClientConfigFilter(user))
-    effective = resolve(found, user, client_id).values()
-    return Results({_about(each): each for each in effective}, found.failures)
+    configs = describe(cluster, ClientConfigFilter(user))
+    effective = resolve(configs, user, client_id).values()
+    return Results({_about(config): config for config in effective}, configs.failures)
 
 
 def registrations(

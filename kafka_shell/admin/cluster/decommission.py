@@ -161,7 +161,7 @@ def _moves(drain: Drain) -> Iterator[Reason]:
         yield _reason(
             Verdict.UNSAFE, "drain",
             f"{counted(len(refused), 'topic')} cannot be moved: {why.message}. {why.hint}",
-            [each.name for each in refused],
+            [resource.name for resource in refused],
         )  # fmt: skip
     if busy := drain.busy:
         are = "is" if len(busy) == 1 else "are"
@@ -172,14 +172,14 @@ def _moves(drain: Drain) -> Iterator[Reason]:
             busy,
         )  # fmt: skip
     wanted = {*drain.targets.replicas, *drain.leaving}
-    stuck = [each for each in sorted(wanted) if drain.now.current[each][0] is None]
+    stuck = [partition for partition in sorted(wanted) if drain.now.current[partition][0] is None]
     if stuck:
         yield _reason(
             Verdict.UNSAFE, "offline",
             f"{counted(len(stuck), 'partition')} without a leader cannot be moved",
             stuck,
         )  # fmt: skip
-    fewer = [each for each in drain.targets.replicas if _fewer_racks(drain, each)]
+    fewer = [replica for replica in drain.targets.replicas if _fewer_racks(drain, replica)]
     if fewer:
         yield _reason(
             Verdict.RISKY, "racks",
@@ -196,13 +196,13 @@ def _reason(
     return Reason(verdict, check, summary, len(subjects), examples)
 
 
-def _fewer_racks(drain: Drain, each: TopicPartition) -> bool:
+def _fewer_racks(drain: Drain, partition: TopicPartition) -> bool:
     racks = drain.now.racks
 
     def spread(replicas: Iterable[int]) -> int:
         return len({racks.get(id) or id for id in replicas})
 
-    return spread(drain.targets.replicas[each]) < spread(drain.now.replicas[each])
+    return spread(drain.targets.replicas[partition]) < spread(drain.now.replicas[partition])
 
 
 def _quorum(state: BrokerState) -> Iterator[Reason]:
@@ -365,8 +365,8 @@ def _state(
         dirs = reader("log directories", lambda own: log_dirs.describe(own, [id]))
         entries = reader(f"configs of broker {id}", lambda own: _configs(own, id))
         if entries is not None and CORDON in entries:
-            found = reader("features", features.describe)
-            level = found.get(features.METADATA) if found is not None else None
+            supported = reader("features", features.describe)
+            level = supported.get(features.METADATA) if supported is not None else None
             since = features.level_of(_CORDON_SINCE)
             can_cordon = level is not None and since is not None and level.level >= since
     voters = described.voters if described is not None else ()
@@ -390,10 +390,10 @@ def _state(
 
 def _configs(cluster: Cluster, id: int) -> dict[str, ConfigEntry]:
     resource = ConfigResource(ResourceType.BROKER, str(id))
-    found = configs.describe(cluster, [resource])
-    for failure in found.failures.values():
+    entries = configs.describe(cluster, [resource])
+    for failure in entries.failures.values():
         raise ShellError(failure.message, hint=failure.hint, code=failure.name)
-    return configs.by_name(found[resource])
+    return configs.by_name(entries[resource])
 
 
 def _dynamic(entries: dict[str, ConfigEntry]) -> tuple[str, ...]:
@@ -419,7 +419,7 @@ def _stored(dirs: Dirs | None, broker: int) -> frozenset[str] | Failure:
     if broker in dirs.failures:
         return dirs.failures[broker]
     failed = next((dir.error for dir in dirs[broker] if dir.error is not None), None)
-    return failed or frozenset(each.topic for dir in dirs[broker] for each in dir.replicas)
+    return failed or frozenset(replica.topic for dir in dirs[broker] for replica in dir.replicas)
 
 
 def dynamic_configs(cluster: Cluster) -> tuple[str, ...]:

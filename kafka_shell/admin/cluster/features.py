@@ -95,7 +95,7 @@ def _feature(
     name: str, level: int, brokers: Sequence[FeatureRange], unread: tuple[int, ...]
 ) -> Feature:
     lowest = max((broker.lowest for broker in brokers), default=level)
-    highest = min((each.highest for each in brokers), default=level)
+    highest = min((feature_range.highest for feature_range in brokers), default=level)
     return Feature(
         name, level, lowest, highest,
         release=release_of(level) if name == METADATA else "",
@@ -272,8 +272,8 @@ def plan_update(
 
     `unsafe` allows a downgrade that loses metadata.
     """
-    found = describe(cluster)
-    now, known = levels(found), [feature.name for feature in found.features]
+    supported = describe(cluster)
+    now, known = levels(supported), [feature.name for feature in supported.features]
     new = tuple((name, level) for name, level in wanted.items() if level != _level(now, name))
     down = [name for name, level in new if level < _level(now, name)]
     step = UpdateFeatures(new, now, unsafe, timeout_ms)
@@ -289,7 +289,7 @@ def plan_update(
             for name, level in same
             if name not in unknown
         ),
-        advice=Advice(warnings=tuple(_warnings(found, down, unsafe))),
+        advice=Advice(warnings=tuple(_warnings(supported, down, unsafe))),
     )
 
 

@@ -192,14 +192,14 @@ def _partly(check: Check, failures: Mapping[Any, Failure]) -> Found:
 
 
 def _partitions(cluster: Cluster, given: CheckInput) -> Found:
-    found = given.metadata
-    sick = [found.topic(name) for name in found.unhealthy()]
+    metadata = given.metadata
+    sick = [metadata.topic(name) for name in metadata.unhealthy()]
     partitions = [partition for topic in sick for partition in topic.partitions]
     yield from _partition_finding(
         Severity.CRITICAL, "offline", [p for p in partitions if p.leader is None],
         "without a leader: reads and writes fail", given.down,
     )  # fmt: skip
-    moved = " or being reassigned (reassignments not read)" if found.reassignments_unread else ""
+    moved = " or being reassigned (reassignments not read)" if metadata.reassignments_unread else ""
     yield from _partition_finding(
         Severity.WARNING, "under-replicated", [p for p in partitions if p.under_replicated],
         f"under-replicated{moved}: a replica is not in sync", given.down,
@@ -209,20 +209,20 @@ def _partitions(cluster: Cluster, given: CheckInput) -> Found:
 def _topic_configs(cluster: Cluster, given: CheckInput) -> Found:
     """The findings about the configs of all topics, which are read once."""
     topics = [ConfigResource(ResourceType.TOPIC, name) for name in sorted(given.metadata.names)]
-    found = configs.describe(cluster, topics, [min_isr.KEY, *RATE_OF])
-    yield from _min_isr(cluster, given, min_isr.of_configs(found))
+    entries = configs.describe(cluster, topics, [min_isr.KEY, *RATE_OF])
+    yield from _min_isr(cluster, given, min_isr.of_configs(entries))
     try:
-        yield from _throttles(cluster, given, found)
+        yield from _throttles(cluster, given, entries)
     except ShellError as error:
         yield not_checked(_THROTTLES, as_failure(error))
 
 
 def _min_isr(cluster: Cluster, given: CheckInput, read: Results[str, int]) -> Found:
     """Partitions that acks=all producers cannot write to."""
-    found = given.metadata
-    sick = set(found.unhealthy())
+    metadata = given.metadata
+    sick = set(metadata.unhealthy())
     capped = min_isr.is_capped(cluster)
-    topics = [found.topic(name) for name in read.values]
+    topics = [metadata.topic(name) for name in read.values]
     yield from _partition_finding(
         Severity.CRITICAL, "under-min-isr",
         list(min_isr.below(topics, read.values, capped=capped)),
@@ -264,9 +264,9 @@ def _partition_finding(
 ) -> Iterator[Finding]:
     """One finding for each cause of the partitions' state, and one for those with another."""
     by_cause: dict[str, list[str]] = {}
-    for each in partitions:
-        place = f"{each.topic}:{each.partition}"
-        by_cause.setdefault(cause_of(each, down), []).append(place)
+    for partition in partitions:
+        place = f"{partition.topic}:{partition.partition}"
+        by_cause.setdefault(cause_of(partition, down), []).append(place)
     for cause, places in by_cause.items():
         summary = f"{counted(len(places), 'partition')} {what}"
         yield finding_about(severity, check, summary, places, cause)
@@ -452,8 +452,8 @@ def _invisible(
 ) -> Found:
     """Topics and groups without DESCRIBE permission: responses leave them out silently."""
     topics = given.metadata
-    denied = [each for each in described.failures.values() if each.code in AUTHORIZATION]
-    unseen = not len(topics) and any(each.replicas for dirs in described for each in dirs)
+    denied = [failure for failure in described.failures.values() if failure.code in AUTHORIZATION]
+    unseen = not len(topics) and any(log_dir.replicas for dirs in described for log_dir in dirs)
     names = [each for each in hidden(cluster, topics) if not each.startswith(HIDDEN)]
     if denied and not names:
         yield not_checked(_HIDDEN, denied[0])
@@ -461,7 +461,7 @@ def _invisible(
         what = counted(len(names), "topic") if names else "topics and groups"
         summary = f"not checked: {what} without DESCRIBE permission"
         summary += f"; visible: {counted(len(topics), 'topic')}"
-        examples = tuple(each.removeprefix("topic ") for each in names[:EXAMPLES])
+        examples = tuple(name.removeprefix("topic ") for name in names[:EXAMPLES])
         yield Finding(Severity.NOT_CHECKED, "permissions", summary, max(1, len(names)), examples)
 
 
@@ -496,13 +496,13 @@ def _stuck(cluster: Cluster, kept: deque[Sample], active: Sequence[str]) -> Foun
 
 def _hanging(cluster: Cluster, given: CheckInput) -> Found:
     """Transactions that no coordinator will end, if transactions were ever used."""
-    found = given.metadata
-    if _TRANSACTIONS not in found:
+    metadata = given.metadata
+    if _TRANSACTIONS not in metadata:
         return
     led = [
         TopicPartition(name, partition.partition)
-        for name in found.names
-        for partition in found.topic(name).partitions
+        for name in metadata.names
+        for partition in metadata.topic(name).partitions
         if partition.leader in given.answering
     ]
     search = transactions.find_hanging(cluster, partitions=led)
@@ -510,7 +510,7 @@ def _hanging(cluster: Cluster, given: CheckInput) -> Found:
         count = counted(len(search.found), "hanging transaction")
         yield finding_about(
             Severity.WARNING, "transactions", f"{count}: read_committed consumers are blocked",
-            [each.topic_partition for each in search.found],
+            [transaction.topic_partition for transaction in search.found],
         )  # fmt: skip
     unread = {
         f"{each.topic}:{each.partition}": Failure(
@@ -544,21 +544,21 @@ _SILENT = frozenset(
 
 def of_metadata(probe: ClusterProbe, absent: Mapping[int, str]) -> Iterator[Finding]:
     """All of these findings. `absent` is what is known of brokers that are not in the metadata."""
-    found, failures = probe.metadata, probe.probed.failures
-    yield from _down_brokers(found, failures, absent)
-    yield from _rejecting_brokers(found, failures)
+    metadata, failures = probe.metadata, probe.probed.failures
+    yield from _down_brokers(metadata, failures, absent)
+    yield from _rejecting_brokers(metadata, failures)
     yield from _behind_brokers(probe)
-    yield from _not_led_by_preferred(found, down_brokers(found, failures))
+    yield from _not_led_by_preferred(metadata, down_brokers(metadata, failures))
 
 
-def down_brokers(found: MetadataScan, failures: Mapping[int, Failure]) -> frozenset[int]:
+def down_brokers(metadata: MetadataScan, failures: Mapping[int, Failure]) -> frozenset[int]:
     """The brokers that do not respond, and those that have replicas but are not in the cluster."""
     silent = {id for id, failure in failures.items() if failure.name in _SILENT}
-    return frozenset(silent | _absent(found))
+    return frozenset(silent | _absent(metadata))
 
 
-def _absent(found: MetadataScan) -> set[int]:
-    return found.replica_ids() - {broker.id for broker in found.brokers}
+def _absent(metadata: MetadataScan) -> set[int]:
+    return metadata.replica_ids() - {broker.id for broker in metadata.brokers}
 
 
 def absent_brokers(cluster: Cluster, probe: ClusterProbe, timeout: float) -> dict[int, str]:
@@ -590,10 +590,10 @@ def _fenced(failure: Failure | None) -> str:
 
 
 def _down_brokers(
-    found: MetadataScan, failures: Mapping[int, Failure], absent: Mapping[int, str]
+    metadata: MetadataScan, failures: Mapping[int, Failure], absent: Mapping[int, str]
 ) -> Iterator[Finding]:
     """Brokers that are not in the cluster, or do not respond."""
-    down = sorted(down_brokers(found, failures))
+    down = sorted(down_brokers(metadata, failures))
     if not down:
         return
     states: dict[str, list[int]] = {}
@@ -601,7 +601,7 @@ def _down_brokers(
         silent = id in failures and failures[id].name != "refused"
         states.setdefault("not responding" if silent else absent.get(id, "down"), []).append(id)
     summary = ", ".join(f"{_named(ids)} {state}" for state, ids in states.items())
-    led = found.led_by()
+    led = metadata.led_by()
     total = sum(led[id] for id in down)
     yield Finding(
         Severity.CRITICAL, BROKERS, summary, len(down),
@@ -650,13 +650,13 @@ def _behind_brokers(probe: ClusterProbe) -> Iterator[Finding]:
         yield finding_about(Severity.WARNING, "brokers", summary, list(behind))
 
 
-def _not_led_by_preferred(found: MetadataScan, down: frozenset[int]) -> Iterator[Finding]:
+def _not_led_by_preferred(metadata: MetadataScan, down: frozenset[int]) -> Iterator[Finding]:
     """Partitions not led by their preferred replica: the load is not as planned. An election can
     only move the leadership to a replica that is in sync."""
-    sick = {*found.unhealthy(), *found.reassigned}
+    sick = {*metadata.unhealthy(), *metadata.reassigned}
     places, not_in_sync, preferred = list[str](), list[str](), set[int]()
-    for topic, misplaced in groupby(found.misplaced(), key=itemgetter(0)):
-        waiting = _preferred_not_in_sync(found, topic) if topic in sick else {}
+    for topic, misplaced in groupby(metadata.misplaced(), key=itemgetter(0)):
+        waiting = _preferred_not_in_sync(metadata, topic) if topic in sick else {}
         preferred |= {*waiting.values()}
         for _, number in misplaced:
             (not_in_sync if number in waiting else places).append(f"{topic}:{number}")
@@ -668,12 +668,10 @@ def _not_led_by_preferred(found: MetadataScan, down: frozenset[int]) -> Iterator
         yield finding_about(Severity.NOTE, "preferred-not-in-sync", summary, not_in_sync, cause)
 
 
-def _preferred_not_in_sync(found: MetadataScan, topic: str) -> dict[int, int]:
+def _preferred_not_in_sync(metadata: MetadataScan, topic: str) -> dict[int, int]:
     """The preferred replicas that are not in sync, by partition of the topic."""
-    partitions = found.topic(topic).partitions
-    return {
-        each.partition: each.replicas[0] for each in partitions if each.replicas[0] not in each.isr
-    }
+    partitions = metadata.topic(topic).partitions
+    return {row.partition: row.replicas[0] for row in partitions if row.replicas[0] not in row.isr}
 
 
 def _not_preferred(places: Sequence[str]) -> str:
@@ -717,8 +715,8 @@ def health(
             lambda left: progress([f"broker {id}" for id in left]),
         )
         absent = absent_brokers(cluster, probe, probe_timeout)
-    found = probe.metadata
-    given = CheckInput(probe, probe_timeout, partial(throttles, found.cluster_id), kept)
+    metadata = probe.metadata
+    given = CheckInput(probe, probe_timeout, partial(throttles, metadata.cluster_id), kept)
     findings = list(of_metadata(probe, absent))
     seconds = max(0.1, min(_CHECKS_S, until - time.monotonic() - GRACE_S))
     kraft = probe.quorum is not None or probe.unread is not None
@@ -734,10 +732,10 @@ def health(
         else:
             findings += outcome
     return Health(
-        cluster_id=found.cluster_id,
-        brokers=len(found.brokers),
-        topics=len(found),
-        partitions=found.partitions,
+        cluster_id=metadata.cluster_id,
+        brokers=len(metadata.brokers),
+        topics=len(metadata),
+        partitions=metadata.partitions,
         findings=tuple(sorted(combined(findings), key=lambda f: (f.severity, f.check != QUORUM))),
     )
 

@@ -211,24 +211,24 @@ def probe_cluster(
         # Stand-ins have the address of a broker that answers for them.
         behind = {id: why for id, why in known.behind.items() if at[id] not in current}
         if not behind:
-            found = _metadata(own, known.unread)
+            metadata = _metadata(own, known.unread)
     if behind:
         usable = _without(usable, [at[id] for id in behind])
         with Cluster(usable) as own:
             own.join(cluster)
-            found = _metadata(own, known.unread)
-    more = {id: address for id, address in addresses(found.brokers).items() if id not in at}
+            metadata = _metadata(own, known.unread)
+    more = {id: address for id, address in addresses(metadata.brokers).items() if id not in at}
     if more:  # the first answer was out of date
         late = probe_brokers(config, more, cluster.time_left(probe_timeout), waiting)
         probed = Results.merge((probed, late))
         usable = replace(usable, avoid=frozenset(probed.failures))
-    here = {broker.id for broker in found.brokers}
+    here = {broker.id for broker in metadata.brokers}
     probed = Results(
         {id: release for id, release in probed.values.items() if id in here},
         {id: failure for id, failure in probed.failures.items() if id in here},
     )
     behind = {id: why for id, why in behind.items() if id in here}  # else it is fenced by now
-    return ClusterProbe(found, probed, known.quorum, known.unread, behind, usable)
+    return ClusterProbe(metadata, probed, known.quorum, known.unread, behind, usable)
 
 
 def _metadata(cluster: Cluster, unread: Failure | None) -> MetadataScan:

@@ -64,22 +64,22 @@ def describe_through(cluster: Cluster, brokers: Sequence[int]) -> Quorum:
     if not brokers:
         return describe(cluster)
     calls = [Call(describe_request(), Node(id), check=False, timeout=_PATIENCE_S) for id in brokers]
-    found, errors = list[Quorum](), list[ShellError]()
+    quorums, errors = list[Quorum](), list[ShellError]()
     for response in cluster.send_all(calls):
         try:
             if isinstance(response, Failure):
                 raise as_error(response)
-            found.append(read(response))
+            quorums.append(read(response))
         except ShellError as error:
             errors.append(error)
-    if not found and all(error.code in _NO_RESPONSE for error in errors):
+    if not quorums and all(error.code in _NO_RESPONSE for error in errors):
         direct = _describe_directly(cluster, brokers[0])
-        found = [each for each in direct if isinstance(each, Quorum)]
+        quorums = [each for each in direct if isinstance(each, Quorum)]
         if len(calls) + len(direct) > 1:
             errors[0].code = "no-controller"
-    if not found:
+    if not quorums:
         raise _explained(errors[0])
-    return max(found, key=lambda each: each.leader_epoch)
+    return max(quorums, key=lambda quorum: quorum.leader_epoch)
 
 
 def controllers(cluster: Cluster, broker: int) -> tuple[Address, ...]:
@@ -137,9 +137,9 @@ def behind(described: Quorum, brokers: Iterable[int]) -> dict[int, Failure]:
     """The brokers that were not caught up with the active controller in the last 3 s: what they
     return of the metadata is out of date."""
     ago: dict[int, int] = {}
-    for each in described.replicas:
-        if each.behind_ms >= 0:  # one that was reformatted is listed twice
-            ago[each.id] = min(each.behind_ms, ago.get(each.id, each.behind_ms))
+    for replica in described.replicas:
+        if replica.behind_ms >= 0:  # one that was reformatted is listed twice
+            ago[replica.id] = min(replica.behind_ms, ago.get(replica.id, replica.behind_ms))
     return {
         id: Failure("STALE_METADATA", _out_of_date(id, ago.get(id)), see=Resource("cluster"))
         for id in brokers
@@ -342,16 +342,16 @@ def plan_alter(
 
 
 def _voter_to_remove(quorum: Quorum, voter: Voter) -> Voter | Failure:
-    candidates = [each for each in quorum.voters if each.id == voter.id]
-    found = [
+    candidates = [replica for replica in quorum.voters if replica.id == voter.id]
+    replicas = [
         candidate for candidate in candidates if voter.directory_id in ("", candidate.directory_id)
     ]
     if not candidates:
-        ids = ", ".join(map(str, sorted(each.id for each in quorum.voters)))
+        ids = ", ".join(map(str, sorted(replica.id for replica in quorum.voters)))
         return _no_voter(voter, f"the voters are {ids}")
-    if not found:
+    if not replicas:
         return _no_voter(voter, f"its directory ID is {candidates[0].directory_id}")
-    return _voter(found[0])
+    return _voter(replicas[0])
 
 
 def _no_voter(voter: Voter, why: str) -> Failure:
@@ -365,7 +365,7 @@ def _no_voter(voter: Voter, why: str) -> Failure:
 
 def _voter_to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Voter | Failure:
     """The voter with its missing parts, as known to the quorum."""
-    if any(each.id == voter.id for each in quorum.voters) and voter.id not in replaced:
+    if any(replica.id == voter.id for replica in quorum.voters) and voter.id not in replaced:
         text = f"controller {voter.id} is already a voter"
         return failure(DUPLICATE_VOTER, text=text, see=Resource("voter"))
     directory = voter.directory_id
@@ -397,8 +397,8 @@ class _Majority(Struct, frozen=True):
     @classmethod
     def of(cls, quorum: Quorum, steps: Iterable[AddVoter | RemoveVoter] = ()) -> _Majority:
         """The majority after these steps. The leader adds no voter that does not keep up."""
-        voters = {_key(each) for each in quorum.voters}
-        live = {_key(each) for each in quorum.voters if each.keeps_up}
+        voters = {_key(voter) for voter in quorum.voters}
+        live = {_key(voter) for voter in quorum.voters if voter.keeps_up}
         for step in steps:
             if isinstance(step, AddVoter):
                 voters.add(_key(step.voter))
@@ -491,7 +491,7 @@ def _votes(cluster: Cluster, voter: Voter) -> bool | None:
         if error.code == "CLUSTER_AUTHORIZATION_FAILED":
             raise
         return None
-    return any(_key(each) == _key(voter) for each in now)
+    return any(_key(replica) == _key(voter) for replica in now)
 
 
 def _resource(id: int) -> Resource:

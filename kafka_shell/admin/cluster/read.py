@@ -69,15 +69,15 @@ class Brokers(Struct, frozen=True):
 def brokers(cluster: Cluster, quorum_timeout: float = CONTROLLER_S) -> Brokers:
     """Probe the brokers in the metadata, and look up brokers that are not in it. `quorum_timeout`
     is how long the active controller may take (seconds)."""
-    found = probe_cluster(cluster, PROBE_S, quorum_timeout)
-    not_read = {f"broker {id}": failure for id, failure in found.probed.failures.items()}
-    not_read |= {f"broker {id}": failure for id, failure in found.behind.items()}
-    with Cluster(found.config) as own:
+    probe = probe_cluster(cluster, PROBE_S, quorum_timeout)
+    not_read = {f"broker {id}": failure for id, failure in probe.probed.failures.items()}
+    not_read |= {f"broker {id}": failure for id, failure in probe.behind.items()}
+    with Cluster(probe.config) as own:
         own.join(cluster)
         registrations = PartReader(own, not_read, CONTROLLER_S)(
             "fenced brokers", registered_brokers
         )
-    return Brokers(_with_states(found.metadata, registrations or {}, found.probed), found, not_read)
+    return Brokers(_with_states(probe.metadata, registrations or {}, probe.probed), probe, not_read)
 
 
 def metadata(cluster: Cluster) -> ClusterMetadata:
@@ -88,7 +88,7 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
     if no broker can be reached.
     """
     known = brokers(cluster)
-    found, not_read = known.metadata, known.not_read
+    topics_metadata, not_read = known.metadata, known.not_read
     with Cluster(known.config) as own:
         own.join(cluster)
         read = PartReader(own, not_read, CONTROLLER_S)
@@ -105,9 +105,9 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
         ids = some([str(id) for id in dirs.failures], 3)
         of = "broker" if len(dirs.failures) == 1 else "brokers"
         not_read[f"log directories of {of} {ids}"] = next(iter(dirs.failures.values()))
-    summaries = found.summaries()
+    summaries = topics_metadata.summaries()
     return ClusterMetadata(
-        cluster_id=found.cluster_id,
+        cluster_id=topics_metadata.cluster_id,
         controller=controller,
         brokers=tuple(
             replace(broker, controller=broker.id == controller, cordoned=cordoned.get(broker.id))
@@ -115,7 +115,7 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
         ),
         topics=len(summaries),
         internal_topics=sum(summary.internal for summary in summaries),
-        partitions=found.partitions,
+        partitions=topics_metadata.partitions,
         bootstrap=",".join(map(str, cluster.config.bootstrap)),
         features=described.features if described is not None else (),
         not_read=tuple(not_read.items()),
@@ -133,15 +133,15 @@ def _controller(probe: ClusterProbe) -> int | None:
 
 
 def _with_states(
-    found: MetadataScan, registrations: Mapping[int, Broker], probed: Results[int, str]
+    topics_metadata: MetadataScan, registrations: Mapping[int, Broker], probed: Results[int, str]
 ) -> dict[int, Broker]:
     """All brokers by ID: in the metadata, fenced, and those that only have replicas."""
     brokers = {broker.id: broker for broker in registrations.values() if broker.state}
-    for broker in found.brokers:
+    for broker in topics_metadata.brokers:
         release = probed.values.get(broker.id, "")
         state = "up" if broker.id in probed.values else "not responding"
         brokers[broker.id] = replace(broker, version=release, state=state)
-    for id in found.replica_ids() - brokers.keys():
+    for id in topics_metadata.replica_ids() - brokers.keys():
         brokers[id] = Broker(id, "", 0, state="absent")
     return {id: brokers[id] for id in sorted(brokers)}
 
@@ -210,9 +210,9 @@ class _Counts(Struct):
     out_of_sync: Counter[int] = field(default_factory=Counter)
 
 
-def _counts(found: MetadataScan) -> _Counts:
+def _counts(scan: MetadataScan) -> _Counts:
     counts = _Counts()
-    for partition in (each for name in found.names for each in found.topic(name).partitions):
+    for partition in (row for name in scan.names for row in scan.topic(name).partitions):
         if partition.leader is not None:
             counts.leaders[partition.leader] += 1
         counts.preferred.update(partition.replicas[:1])
@@ -222,8 +222,8 @@ def _counts(found: MetadataScan) -> _Counts:
 
 
 def _log_dirs(cluster: Cluster, brokers: Sequence[int]) -> Results[int, tuple[LogDirUse, ...]]:
-    found = log_dirs.describe(cluster, brokers)
-    return found.map(lambda dirs: tuple(each.use for each in dirs))
+    directories = log_dirs.describe(cluster, brokers)
+    return directories.map(lambda dirs: tuple(log_dir.use for log_dir in dirs))
 
 
 def _configs(cluster: Cluster, brokers: Sequence[int]) -> Results[int, tuple[ConfigEntry, ...]]:

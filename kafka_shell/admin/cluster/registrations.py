@@ -15,8 +15,8 @@ def registered(cluster: Cluster) -> frozenset[int] | None:
 
     None if brokers are too old.
     """
-    found = registered_brokers(cluster)
-    return None if found is None else frozenset(found)
+    brokers = registered_brokers(cluster)
+    return None if brokers is None else frozenset(brokers)
 
 
 def not_running(cluster: Cluster) -> frozenset[int]:

@@ -87,20 +87,20 @@ def _refusal(cluster: Cluster, broker: int) -> Failure | None:
 def _warnings(cluster: Cluster, gone: Collection[int]) -> Iterable[str]:
     if not gone:
         return
-    found = metadata_scan.scan(cluster)
-    sick = [partition for name in found.unhealthy() for partition in found.topic(name).partitions]
-    running = {each.id for each in found.brokers}
+    scan = metadata_scan.scan(cluster)
+    sick = [partition for name in scan.unhealthy() for partition in scan.topic(name).partitions]
+    running = {each.id for each in scan.brokers}
     for broker in gone:
-        count = sum(broker in each.replicas for each in sick)
+        count = sum(broker in row.replicas for row in sick)
         if count:
             yield (
                 f"broker {broker} still has {counted(count, 'replica')}, which"
                 f" {'stays' if count == 1 else 'stay'} offline until reassigned to other brokers"
             )
-        only = [each for each in sick if broker in (last := _last_in_sync(each, running))
+        only = [row for row in sick if broker in (last := _last_in_sync(row, running))
                 and last.issubset(gone)]  # fmt: skip
         if only:
-            names = some([f"{each.topic}:{each.partition}" for each in only], _NAMED)
+            names = some([f"{row.topic}:{row.partition}" for row in only], _NAMED)
             have = "has" if len(only) == 1 else "have"
             yield (
                 f"{counted(len(only), 'partition')} ({names}) {have} no in-sync replica on another"

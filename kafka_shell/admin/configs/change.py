@@ -291,7 +291,7 @@ def _each(
     many = resource.type is ResourceType.BROKER_LOGGER or not resource.name
     if DELETE_ALL not in alterations or many:
         return alterations
-    single = {each.key: each for each in alterations if each != DELETE_ALL}
+    single = {alteration.key: alteration for alteration in alterations if alteration != DELETE_ALL}
     own = (entry.name for entry in keys.values() if entry.overridden)
     # A broker refuses a key that is altered twice.
     deleted = (ConfigAlteration(name, ConfigOp.DELETE) for name in own if name not in single)
@@ -368,10 +368,10 @@ def _wait_until_visible(cluster: Cluster, done: Mapping[ConfigResource, Sequence
     keys = list(dict.fromkeys(change.field for changes in done.values() for change in changes))
 
     def visible() -> bool:
-        found = describe(cluster, list(done), keys)
+        configs = describe(cluster, list(done), keys)
         return all(
             _is_visible(change, resource, entries)
-            for resource, entries in found.values.items()
+            for resource, entries in configs.values.items()
             for change in done[resource]
         )
 

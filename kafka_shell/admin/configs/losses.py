@@ -106,7 +106,7 @@ def losses(
     altered key, None if unknown. An unknown value counts as a lowered limit."""
     names = _names(resource)
     old, new = _values(names, known, {}), _values(names, known, after)
-    found = {}
+    data_losses = {}
     for key in after:
         name = names.get(key, "")
         if name == POLICY:
@@ -118,8 +118,8 @@ def losses(
         else:
             loss = None
         if loss is not None:
-            found[key] = loss
-    return found
+            data_losses[key] = loss
+    return data_losses
 
 
 def _names(resource: ConfigResource) -> Mapping[str, str]:

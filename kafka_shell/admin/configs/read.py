@@ -238,8 +238,8 @@ def _read(
         code, message, entries = rows.get(resource, _MISSING)
         return why_not(cluster, target, resource, code, message) or entries
 
-    found: Entries = Results.collect((resource, outcome(resource)) for resource in group)
-    return Results(found.values, with_near_misses(cluster, found.failures, _topic_name))
+    configs: Entries = Results.collect((resource, outcome(resource)) for resource in group)
+    return Results(configs.values, with_near_misses(cluster, configs.failures, _topic_name))
 
 
 def _topic_name(resource: ConfigResource) -> str:
@@ -298,11 +298,11 @@ def _of_one_broker(resource: ConfigResource) -> bool:
     return resource.type in kinds and bool(resource.name)
 
 
-def _no_broker(resource: ConfigResource, found: Entries) -> bool:
-    """Whether the name is not a broker ID; adds the failure to `found`."""
+def _no_broker(resource: ConfigResource, entries: Entries) -> bool:
+    """Whether the name is not a broker ID; adds the failure to `entries`."""
     if not _of_one_broker(resource) or (resource.name.isascii() and resource.name.isdigit()):
         return False
-    found.failures[resource] = failure(
+    entries.failures[resource] = failure(
         INVALID_REQUEST, text=f"{resource}: a broker ID must be a number", see=Resource("broker")
     )
     return True
@@ -358,8 +358,8 @@ def topic_types(cluster: Cluster) -> dict[str, ConfigEntry]:
     if not names:
         return {}
     resource = ConfigResource(ResourceType.TOPIC, names[0])
-    found = describe(cluster, [resource])
-    return by_name(found.values.get(resource, ()))
+    entries = describe(cluster, [resource])
+    return by_name(entries.values.get(resource, ()))
 
 
 def by_name(entries: Iterable[ConfigEntry]) -> dict[str, ConfigEntry]:
@@ -373,14 +373,14 @@ def own_values(
     """(broker ID, entry) of each broker that sets one of these keys itself; and failures by broker
     id."""
     brokers = [ConfigResource(ResourceType.BROKER, str(broker.id)) for broker in cluster.brokers()]
-    found = describe(cluster, brokers, keys)
+    configs = describe(cluster, brokers, keys)
     own = [
         (resource.name, entry)
-        for resource, entries in found.values.items()
+        for resource, entries in configs.values.items()
         for entry in entries
         if entry.overridden
     ]
-    return own, {resource.name: reason for resource, reason in found.failures.items()}
+    return own, {resource.name: reason for resource, reason in configs.failures.items()}
 
 
 # The config keys that a resource can have, and the values it inherits.
@@ -401,9 +401,9 @@ _FIXED = (ConfigSource.STATIC_BROKER, ConfigSource.DEFAULT)
 
 def known_of(cluster: Cluster, resources: Iterable[ConfigResource]) -> Results[ConfigResource, Any]:
     """All keys that each resource can have, with their types and effective values."""
-    found = describe(cluster, resources, synonyms=True)
-    known: Results[ConfigResource, Known] = Results({}, found.failures)
-    for resource, entries in found.values.items():
+    configs = describe(cluster, resources, synonyms=True)
+    known: Results[ConfigResource, Known] = Results({}, configs.failures)
+    for resource, entries in configs.values.items():
         if resource.kind == "broker-default":
             known.values[resource] = _of_default(cluster, resource, entries)
         elif resource.type is ResourceType.CLIENT_METRICS:
@@ -449,10 +449,10 @@ def of_some_broker(
     reason = failure(BROKER_NOT_AVAILABLE, text="no broker is running")
     for broker in sorted(cluster.brokers(refresh=True), key=lambda each: not each.version):
         resource = ConfigResource(ResourceType.BROKER, str(broker.id))
-        found = describe(cluster, [resource], keys, synonyms=synonyms)
-        if found.ok:
-            return by_name(found[resource])
-        reason = found.failures[resource]
+        entries = describe(cluster, [resource], keys, synonyms=synonyms)
+        if entries.ok:
+            return by_name(entries[resource])
+        reason = entries.failures[resource]
     raise as_error(reason)
 
 
@@ -485,7 +485,7 @@ def inherited(entry: ConfigEntry) -> str | None:
 
 
 def with_retention(
-    cluster: Cluster, found: Mapping[ConfigResource, Known], removed: Iterable[ConfigResource]
+    cluster: Cluster, entries: Mapping[ConfigResource, Known], removed: Iterable[ConfigResource]
 ) -> dict[ConfigResource, Known]:
     """The same with the inherited retention.ms of the `removed` topics: brokers leave it out of the
     synonyms if log.retention.hours or log.retention.minutes sets it, so it is read from a
@@ -493,15 +493,15 @@ def with_retention(
     topics = [
         resource
         for resource in removed
-        if (entry := found[resource].get("retention.ms")) and inherited(entry) is None
+        if (entry := entries[resource].get("retention.ms")) and inherited(entry) is None
     ]
     if not topics:
-        return dict(found)
+        return dict(entries)
     weaker = broker_retention(cluster)
-    return dict(found) | {
+    return dict(entries) | {
         resource: {
-            **found[resource],
-            "retention.ms": _with_synonyms(found[resource]["retention.ms"], weaker),
+            **entries[resource],
+            "retention.ms": _with_synonyms(entries[resource]["retention.ms"], weaker),
         }
         for resource in topics
     }
@@ -524,12 +524,12 @@ def _with_synonyms(entry: ConfigEntry, weaker: tuple[ConfigSynonym, ...]) -> Con
 
 def cleanup_policies(cluster: Cluster, topics: Iterable[str]) -> Results[str, frozenset[str]]:
     """The items of cleanup.policy of each topic."""
-    found = describe(
+    configs = describe(
         cluster, [ConfigResource(ResourceType.TOPIC, topic) for topic in topics], [POLICY]
     )
     values = {
         resource.name: frozenset(policies(entry.value or ""))
-        for resource, entries in found.values.items()
+        for resource, entries in configs.values.items()
         for entry in entries
     }
-    return Results(values, {resource.name: why for resource, why in found.failures.items()})
+    return Results(values, {resource.name: why for resource, why in configs.failures.items()})

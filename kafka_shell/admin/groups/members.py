@@ -73,9 +73,9 @@ class DeleteGroups(Struct, BaseStep, frozen=True):
 
     def shown(self, cluster: Cluster) -> Set[Change]:
         """The changes of the groups that do not exist any more."""
-        found = groups.describe(cluster, [group.name for group in self.groups]).failures
-        gone = {name for name, why in found.items() if why.code == GROUP_ID_NOT_FOUND}
-        return {each for each in self.changes if each.resource.name in gone}
+        failures = groups.describe(cluster, [group.name for group in self.groups]).failures
+        gone = {name for name, why in failures.items() if why.code == GROUP_ID_NOT_FOUND}
+        return {change for change in self.changes if change.resource.name in gone}
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         responses = ask(cluster, {group.name: [_DELETE] for group in self.groups})
@@ -147,17 +147,17 @@ def _offsets(cluster: Cluster, read: Sequence[Group]) -> Results[str, tuple[Grou
     """The committed offsets of these groups, without lag: the leaders of the partitions, of which
     some may be down, are not asked."""
     listed = [
-        GroupListing(each.name, each.type, each.state, each.protocol, each.coordinator)
-        for each in read
+        GroupListing(group.name, group.type, group.state, group.protocol, group.coordinator)
+        for group in read
     ]
     committed = groups.committed_offsets(cluster, listed)
     rows = {
-        each.name: tuple(
-            GroupOffset(each.name, at.topic, at.partition, offset)
-            for at, offset in committed.values.get(each.name, {}).items()
+        group.name: tuple(
+            GroupOffset(group.name, at.topic, at.partition, offset)
+            for at, offset in committed.values.get(group.name, {}).items()
         )
-        for each in read
-        if each.name not in committed.failures
+        for group in read
+        if group.name not in committed.failures
     }
     return Results(rows, committed.failures)
 

@@ -69,16 +69,16 @@ def committed(cluster: Cluster, kinds: Mapping[str, GroupType]) -> Results[str, 
     """The offsets of groups of these types by partition, sorted; empty if a group does not exist.
     All coordinators are asked at once."""
     wanted = {name: [_api(kind)] for name, kind in kinds.items()}
-    found: Results[str, Offsets] = Results()
+    results: Results[str, Offsets] = Results()
     for name, response in ask(cluster, wanted).items() if wanted else ():
         offsets = of_responses(kinds[name], response)
         if not isinstance(offsets, Failure):
-            found.values[name] = offsets
+            results.values[name] = offsets
         elif offsets.code == GROUP_ID_NOT_FOUND:
-            found.values[name] = {}
+            results.values[name] = {}
         else:
-            found.failures[name] = offsets
-    return found
+            results.failures[name] = offsets
+    return results
 
 
 def _api(kind: GroupType) -> GroupApi:
@@ -145,35 +145,35 @@ def with_offsets(
     `responses` contain the offsets. The first and end offsets of all partitions are requested once,
     from all leaders at once.
     """
-    found = Results.collect(
+    committed = Results.collect(
         (name, of_responses(group.type, responses[name])) for name, group in groups.values.items()
     )
-    offsets = found.values
+    offsets = committed.values
     readers = {
-        name: {each: member for member in groups[name].members for each in member.assignment}
+        name: {place: member for member in groups[name].members for place in member.assignment}
         for name in offsets
     }
     wanted = {name: sorted({*offsets[name], *readers[name]}) for name in offsets}
-    spans = ranges(cluster, [each for listed in wanted.values() for each in listed])
+    spans = ranges(cluster, [partition for listed in wanted.values() for partition in listed])
     values = {
         name: replace(
             groups.values[name],
             offsets=tuple(
-                _row(groups.values[name], each, offsets[name].get(each), spans, readers[name])
-                for each in listed
-                if not _is_beyond_topic(groups.values[name], each, offsets[name], spans)
+                _row(groups.values[name], place, offsets[name].get(place), spans, readers[name])
+                for place in listed
+                if not _is_beyond_topic(groups.values[name], place, offsets[name], spans)
             ),
         )
         for name, listed in wanted.items()
     }
-    failures = groups.failures | found.failures
+    failures = groups.failures | committed.failures
     return Results(values, failures | unread_lag(spans.failures, offsets))
 
 
 def _errors(offsets: Mapping[str, Offsets]) -> Iterator[tuple[TopicPartition, Failure]]:
     """The partitions whose offset the coordinator could not read."""
-    for found in offsets.values():
-        for each, row in found.items():
+    for committed in offsets.values():
+        for each, row in committed.items():
             if row.error:
                 yield each, failure(row.error, about=f"partition {each}")
 
@@ -197,8 +197,8 @@ def by_reason(
         if why.code != UNKNOWN_TOPIC_OR_PARTITION:
             partitions.setdefault(why if why.code is None else why.code, {})[each] = why
     return {
-        Resource(kind, f"in {some(list(found), _NAMED)}"): _one_of(set(found.values()), operation)
-        for found in partitions.values()
+        Resource(kind, f"in {some(list(rows), _NAMED)}"): _one_of(set(rows.values()), operation)
+        for rows in partitions.values()
     }
 
 
@@ -213,38 +213,38 @@ def _one_of(failures: Collection[Failure], operation: str) -> Failure:
 
 def _is_beyond_topic(
     group: Group,
-    each: TopicPartition,
+    partition: TopicPartition,
     offsets: Offsets,
     spans: Results[TopicPartition, OffsetRange],
 ) -> bool:
     """Whether a task's partition number is beyond this topic: its subtopology has a larger
     topic."""
-    why = spans.failures.get(each)
+    why = spans.failures.get(partition)
     gone = why is not None and why.code == UNKNOWN_TOPIC_OR_PARTITION
-    return group.type is GroupType.STREAMS and gone and each not in offsets
+    return group.type is GroupType.STREAMS and gone and partition not in offsets
 
 
 def _row(
     group: Group,
-    each: TopicPartition,
+    partition: TopicPartition,
     committed_offset: Committed | None,
     spans: Results[TopicPartition, OffsetRange],
     readers: Mapping[TopicPartition, Member],
 ) -> GroupOffset:
     offset = committed_offset.offset if committed_offset else None
-    span = spans.values.get(each)
+    span = spans.values.get(partition)
     end = span.latest if span else None
     lag = committed_offset.lag if committed_offset else None
     if lag is None and offset is not None and end is not None:
         lag = end - offset
     row = GroupOffset(
-        group.name, each.topic, each.partition, offset, end, lag,
+        group.name, partition.topic, partition.partition, offset, end, lag,
         committed_offset.leader_epoch if committed_offset else None,
         committed_offset.metadata if committed_offset else "",
-        _note(committed_offset, span, spans.failures.get(each)),
+        _note(committed_offset, span, spans.failures.get(partition)),
         start=span.earliest if span else None,
     )  # fmt: skip
-    member = readers.get(each)
+    member = readers.get(partition)
     if member is None or group.type is GroupType.SHARE:  # several members share a partition
         return row
     return replace(row, client_id=member.client_id, host=member.host, member_id=member.id)

@@ -226,15 +226,15 @@ def _topics(data: bytes | None) -> tuple[str, ...]:
 def _partitions(data: bytes | None) -> tuple[TopicPartition, ...]:
     """The partitions assigned to a member."""
     reader = Reader(data or b"")
-    found = []
+    partitions = []
     try:
         reader.int16()  # version
         for _ in range(reader.count()):
             topic = reader.string() or ""
-            found += [TopicPartition(topic, reader.int32()) for _ in range(reader.count())]
+            partitions += [TopicPartition(topic, reader.int32()) for _ in range(reader.count())]
     except MalformedError:
         return ()
-    return tuple(sorted(found))
+    return tuple(sorted(partitions))
 
 
 _WITHOUT_MEMBERS = ("Empty", "Dead")
@@ -254,7 +254,7 @@ def list_groups(
 
     request = messages.ListGroupsRequest(
         states_filter=list(states),
-        types_filter=[each.value for each in types],
+        types_filter=[group_type.value for group_type in types],
         min_version=_BY_TYPE if types else _BY_STATE if states else None,
     )
     found = cluster.each_broker(request)
@@ -332,18 +332,18 @@ def describe_listed(
     """The groups of a list, as `describe` returns them, and the failures of the list. A group that
     was deleted since is left out, unless its value is None: somebody asked for it by its name."""
     types = {name: each.type for name, each in listed.values.items() if each is not None}
-    found = describe(cluster, listed.values, offsets=offsets, types=types)
+    groups = describe(cluster, listed.values, offsets=offsets, types=types)
     failures = {
         name: why
-        for name, why in found.failures.items()
+        for name, why in groups.failures.items()
         if why.code != GROUP_ID_NOT_FOUND or name not in types
     }
-    return Results(found.values, listed.failures | failures)
+    return Results(groups.values, listed.failures | failures)
 
 
 def _apis(kind: GroupType, offsets: bool) -> list[GroupApi]:
     kinds = list(APIS) if kind is GroupType.UNKNOWN else [kind]
-    requested = [APIS[each] for each in kinds]
+    requested = [APIS[group_type] for group_type in kinds]
     if offsets and kinds != [GroupType.SHARE]:
         requested.append(group_offsets.COMMITTED)
     if offsets and GroupType.SHARE in kinds:
@@ -361,9 +361,9 @@ def readers(
 
     All coordinators are asked at once, about members only for groups that have some.
     """
-    responses = ask(cluster, {each.name: _about_topics(each) for each in groups})
+    responses = ask(cluster, {group.name: _about_topics(group) for group in groups})
     return Results.collect(
-        (each.name, _readers(each, responses[each.name], topics)) for each in groups
+        (group.name, _readers(group, responses[group.name], topics)) for group in groups
     ).map(tuple)
 
 
@@ -394,7 +394,7 @@ def _about_topics(listing: GroupListing) -> list[GroupApi]:
     apis = _apis(listing.type, True)
     if is_active(listing):
         return apis
-    return [each for each in apis if each not in APIS.values()] or apis
+    return [group_api for group_api in apis if group_api not in APIS.values()] or apis
 
 
 def _readers(
@@ -427,16 +427,16 @@ def _with_similar_names(cluster: Cluster, failures: Mapping[str, Failure]) -> di
     """The failures; the hint of an unknown group is a similar name, unless many are unknown:
     comparing each of them with all names takes too long."""
     missing = [name for name, failure in failures.items() if failure.code == GROUP_ID_NOT_FOUND]
-    found = dict(failures)
+    explained = dict(failures)
     if not 0 < len(missing) <= _MOST_UNKNOWN:
-        return found
+        return explained
     try:
         existing = list_groups(cluster).values
     except ShellError:
-        return found
+        return explained
     for name in missing:
-        found[name] = replace(found[name], hint=did_you_mean(name, existing))
-    return found
+        explained[name] = replace(explained[name], hint=did_you_mean(name, existing))
+    return explained
 
 
 # Internal topics and local state of Kafka Streams applications, besides their group.

@@ -58,16 +58,16 @@ def plan_reset(
     partitions it is created with this `kind`. Offsets outside of the range of a partition become
     its first or end offset, as in Kafka's tool. Without partitions, warns if offsets may be hidden.
     """
-    found = _read(cluster, wanted, kind, may_be_missing=lambda name: wanted[name] is not None)
-    everywhere = [name for name, each in found.items() if each.fit and wanted[name] is None]
+    reads = _read(cluster, wanted, kind, may_be_missing=lambda name: wanted[name] is not None)
+    everywhere = [name for name, each in reads.items() if each.fit and wanted[name] is None]
     unseen = hidden(cluster) if everywhere else None
     for name in everywhere:
-        if not found[name].now:
+        if not reads[name].now:
             hint = "Name the partitions whose offsets to set."
-            found[name].why = replace(_no_offsets(name, unseen), hint=hint)
+            reads[name].why = replace(_no_offsets(name, unseen), hint=hint)
     requested = {
         name: list(dict.fromkeys(group.now if wanted[name] is None else wanted[name] or ()))
-        for name, group in found.items()
+        for name, group in reads.items()
         if group.fit
     }
     distinct = list(dict.fromkeys(chain.from_iterable(requested.values())))
@@ -79,10 +79,10 @@ def plan_reset(
     for name, partitions in requested.items():
         for each in partitions:
             if each in failures:
-                found[name].refused[each.resource] = failures[each]
+                reads[name].refused[each.resource] = failures[each]
             else:
-                _reset(found[name], each, where, spans[each], at.values.get(each))
-    return _plan(cluster, found, unseen)
+                _reset(reads[name], each, where, spans[each], at.values.get(each))
+    return _plan(cluster, reads, unseen)
 
 
 def plan_offsets(
@@ -99,11 +99,11 @@ def plan_offsets(
     `exact` also sets offsets outside of the range of the partition, to restore previous ones. With
     `may_lack`, warns if offsets may be hidden that `wanted` therefore lacks.
     """
-    found = _read(cluster, wanted, kind, may_be_missing=lambda name: True)
+    reads = _read(cluster, wanted, kind, may_be_missing=lambda name: True)
     to_set = (at for each in wanted.values() for at, offset in each.items() if offset is not None)
     spans = ranges(cluster, list(dict.fromkeys(to_set)))
     put = _exactly if exact else _within
-    for name, group in found.items():
+    for name, group in reads.items():
         for each, offset in wanted[name].items():
             before = _offset(group.now, each)
             if offset is None:
@@ -112,15 +112,15 @@ def plan_offsets(
                 group.refused[each.resource] = spans.failures[each]
             else:
                 group.resets.append(put(each, before, offset, spans[each]))
-    may_lack = may_lack and any(group.fit for group in found.values())
-    return _plan(cluster, found, hidden(cluster) if may_lack else None)
+    may_lack = may_lack and any(group.fit for group in reads.values())
+    return _plan(cluster, reads, hidden(cluster) if may_lack else None)
 
 
 def plan_delete_offsets(cluster: Cluster, wanted: Mapping[str, Partitions]) -> Plan:
     """Delete offsets of groups (API key 47; of share groups 92). Topics that members are subscribed
     to are rejected."""
-    found = _read(cluster, wanted, may_be_active=True)
-    for name, group in found.items():
+    reads = _read(cluster, wanted, may_be_active=True)
+    for name, group in reads.items():
         for partition in dict.fromkeys(wanted[name]):
             topic = partition.topic
             readers = [member for member in group.members if topic in _topics(member)]
@@ -132,7 +132,7 @@ def plan_delete_offsets(cluster: Cluster, wanted: Mapping[str, Partitions]) -> P
                 message = f"group {named(name)} has no committed offset for partition {partition}"
                 see = Resource("group-offsets", name)
                 group.refused[partition.resource] = Failure("NO_OFFSETS", message, see=see)
-    return _plan(cluster, found)
+    return _plan(cluster, reads)
 
 
 # -- the groups as they are ------------------------------------------------------------------------
@@ -174,27 +174,27 @@ def _read(
 ) -> dict[str, _Found]:
     """The groups, in two rounds for all of them."""
     described = groups.describe(cluster, names)
-    found = {}
+    reads = {}
     for name in names:
         why = described.failures.get(name)
         if why is None:
             group = described[name]
             unfit = _unfit(group, kind, may_be_active)
-            found[name] = _Found(name, group.type, why=unfit, members=group.members)
+            reads[name] = _Found(name, group.type, why=unfit, members=group.members)
         elif why.code != GROUP_ID_NOT_FOUND or not may_be_missing(name):
-            found[name] = _Found(name, kind, why=why)
+            reads[name] = _Found(name, kind, why=why)
         else:
             near = f" ({why.hint})" if why.hint else ""
             warning = f"group {named(name)} does not exist and will be created{near}"
             made = GroupType.CLASSIC if kind is GroupType.UNKNOWN else kind
-            found[name] = _Found(name, made, warnings=(warning,))
-    there = {name: group.kind for name, group in found.items() if name in described.values}
-    now = committed(cluster, {name: kind for name, kind in there.items() if found[name].fit})
+            reads[name] = _Found(name, made, warnings=(warning,))
+    there = {name: group.kind for name, group in reads.items() if name in described.values}
+    now = committed(cluster, {name: kind for name, kind in there.items() if reads[name].fit})
     for name, offsets in now.values.items():
-        found[name].now = offsets
+        reads[name].now = offsets
     for name, why in now.failures.items():
-        found[name].why = why
-    return found
+        reads[name].why = why
+    return reads
 
 
 def _unfit(group: Group, kind: GroupType, may_be_active: bool) -> Failure | None:
@@ -230,7 +230,7 @@ def _labels(members: Sequence[Member]) -> str:
 
 def _topics(member: Member) -> set[str]:
     """The topics that a member is subscribed or assigned to."""
-    return {*member.subscription, *(each.topic for each in member.assignment)}
+    return {*member.subscription, *(partition.topic for partition in member.assignment)}
 
 
 def _subscribed(name: str, topic: str, readers: Sequence[Member]) -> Failure:
@@ -246,18 +246,18 @@ def _subscribed(name: str, topic: str, readers: Sequence[Member]) -> Failure:
 
 
 def _reset(
-    group: _Found, each: TopicPartition, where: ResetTo, span: OffsetRange, at: Offset | None
+    group: _Found, partition: TopicPartition, where: ResetTo, span: OffsetRange, at: Offset | None
 ) -> None:
-    before = _offset(group.now, each)
+    before = _offset(group.now, partition)
     if at is not None:
-        group.resets.append(_at_time(each, before, at, span, where.number))
+        group.resets.append(_at_time(partition, before, at, span, where.number))
     elif where.to is ResetTarget.CURRENT and before is not None:
-        group.resets.append(Reset(each, before, before, span=span))
+        group.resets.append(Reset(partition, before, before, span=span))
     elif where.to is ResetTarget.SHIFT and before is None:
-        message = f"{each} cannot be shifted: it has no committed offset"
-        group.refused[each.resource] = Failure("NO_OFFSETS", message)
+        message = f"{partition} cannot be shifted: it has no committed offset"
+        group.refused[partition.resource] = Failure("NO_OFFSETS", message)
     else:
-        group.resets.append(_within(each, before, _target(where, before, span), span))
+        group.resets.append(_within(partition, before, _target(where, before, span), span))
 
 
 def _target(where: ResetTo, before: int | None, range_: OffsetRange) -> int:
@@ -272,52 +272,52 @@ def _target(where: ResetTo, before: int | None, range_: OffsetRange) -> int:
 
 
 def _at_time(
-    each: TopicPartition, before: int | None, found: Offset, range_: OffsetRange, time: int
+    partition: TopicPartition, before: int | None, offset: Offset, range_: OffsetRange, time: int
 ) -> Reset:
     """The first record of that time or later, else the end. Notes show the time zone."""
-    if found.offset is None:
+    if offset.offset is None:
         note = f"latest offset: no record since {format_time(time)}"
-        return Reset(each, before, range_.latest, note, range_)
-    when = time if found.timestamp is None else found.timestamp
-    return Reset(each, before, found.offset, f"record of {format_time(when)}", range_)
+        return Reset(partition, before, range_.latest, note, range_)
+    when = time if offset.timestamp is None else offset.timestamp
+    return Reset(partition, before, offset.offset, f"record of {format_time(when)}", range_)
 
 
-def _within(each: TopicPartition, before: int | None, target: int, range_: OffsetRange) -> Reset:
+def _within(place: TopicPartition, before: int | None, target: int, range_: OffsetRange) -> Reset:
     """The offset, or the first or end offset of the partition if it is out of range."""
     if target < range_.earliest:
         note = f"earliest offset: {target} is out of range"
-        return Reset(each, before, range_.earliest, note, range_)
+        return Reset(place, before, range_.earliest, note, range_)
     if target > range_.latest:
         note = f"latest offset: {target} is out of range"
-        return Reset(each, before, range_.latest, note, range_)
-    return Reset(each, before, target, span=range_)
+        return Reset(place, before, range_.latest, note, range_)
+    return Reset(place, before, target, span=range_)
 
 
-def _exactly(each: TopicPartition, before: int | None, target: int, range_: OffsetRange) -> Reset:
+def _exactly(place: TopicPartition, before: int | None, target: int, range_: OffsetRange) -> Reset:
     """Exactly this offset, with a note if it is out of range."""
-    note = _within(each, before, target, range_).note
+    note = _within(place, before, target, range_).note
     outside = f"out of range {range_.earliest} to {range_.latest}"
-    return Reset(each, before, target, note and outside, range_)
+    return Reset(place, before, target, note and outside, range_)
 
 
-def _offset(now: Offsets, each: TopicPartition) -> int | None:
-    return now[each].offset if each in now else None
+def _offset(now: Offsets, partition: TopicPartition) -> int | None:
+    return now[partition].offset if partition in now else None
 
 
 # -- the plan --------------------------------------------------------------------------------------
 
 
-def _plan(cluster: Cluster, found: Mapping[str, _Found], unseen: NotChecked | None = None) -> Plan:
+def _plan(cluster: Cluster, reads: Mapping[str, _Found], unseen: NotChecked | None = None) -> Plan:
     moved = {
         name: tuple(reset for reset in group.resets if reset.before != reset.after)
-        for name, group in found.items()
+        for name, group in reads.items()
         if group.fit
     }
     by_type: dict[type[OffsetsStep], list[GroupResets]] = {
         CommitOffsets: [], DeleteOffsets: [], AlterShareOffsets: [], DeleteShareOffsets: []
     }  # fmt: skip
     for name in moved:
-        for step, resets in _requests(found[name], moved[name]):
+        for step, resets in _requests(reads[name], moved[name]):
             if resets:
                 by_type[step].append((name, tuple(resets)))
     steps = [step(tuple(some)) for step, every in by_type.items()
@@ -328,18 +328,18 @@ def _plan(cluster: Cluster, found: Mapping[str, _Found], unseen: NotChecked | No
     again = {name: back for name, (_, back) in past.items() if back}
     skipped, read = (counted(sum(each.values()), "record") for each in (ahead, again))
     warnings = [f"{_groups(ahead)} will skip up to {skipped}"] if ahead else []
-    warnings += [warning for name in changed for warning in found[name].warnings]
+    warnings += [warning for name in changed for warning in reads[name].warnings]
     warnings += groups.warnings(cluster, changed, "changing its offsets")
     if unseen is not None and moved:
         warnings.append(f"{unseen.what} are not reset: {unseen.reason}")
     return Plan(
         Effect.DESTROY,
         tuple(steps),
-        refused=of_groups({name: group.refusals for name, group in found.items()}),
+        refused=of_groups({name: group.refusals for name, group in reads.items()}),
         unchanged=tuple(
-            replace(offset_change(name, each, found[name].kind), note=_UNCHANGED)
+            replace(offset_change(name, each, reads[name].kind), note=_UNCHANGED)
             for name in moved
-            for each in found[name].resets
+            for each in reads[name].resets
             if each.before == each.after
         ),
         advice=Advice(
@@ -358,26 +358,26 @@ def _groups(names: Iterable[str]) -> str:
 
 def of_groups(refused: Mapping[str, Refused]) -> Results[Resource, Any]:
     """What is refused of each group. Of several groups, each refusal names its group."""
-    found: Refused = {}
+    failures: Refused = {}
     for name, of_group in refused.items():
         for about, why in of_group.items():
             if len(refused) > 1 and about.kind != "group":
                 about = Resource(about.kind, f"{about.name} of group {named(name)}")
-            found[about] = why
-    return Results({}, found)
+            failures[about] = why
+    return Results({}, failures)
 
 
 def _requests(
     group: _Found, moved: Sequence[Reset]
 ) -> Iterator[tuple[type[OffsetsStep], Sequence[Reset]]]:
     """What to send for a group, in order."""
-    to_set = [each for each in moved if each.after is not None]
+    to_set = [reset for reset in moved if reset.after is not None]
     if group.kind is GroupType.SHARE:
         yield AlterShareOffsets, to_set
         yield DeleteShareOffsets, _whole_topics(group, moved)
         return
     yield CommitOffsets, to_set
-    yield DeleteOffsets, [each for each in moved if each.after is None]
+    yield DeleteOffsets, [reset for reset in moved if reset.after is None]
 
 
 def _moved_past(moved: Sequence[Reset]) -> tuple[int, int]:
@@ -386,9 +386,9 @@ def _moved_past(moved: Sequence[Reset]) -> tuple[int, int]:
     Offsets outside the range of a partition are not counted. These are upper bounds: not every
     offset in the range has a record."""
     shifts = [
-        each.span.nearest(each.after) - each.span.nearest(each.before)
-        for each in moved
-        if each.before is not None and each.after is not None and each.span is not None
+        reset.span.nearest(reset.after) - reset.span.nearest(reset.before)
+        for reset in moved
+        if reset.before is not None and reset.after is not None and reset.span is not None
     ]
     return sum(s for s in shifts if s > 0), -sum(s for s in shifts if s < 0)
 

@@ -244,10 +244,10 @@ class DeleteShareOffsets(OffsetsStep, frozen=True):
 
     def _request(self, group: str, resets: Sequence[Reset]) -> Any:
         kind = messages.DeleteShareGroupOffsetsRequest.DeleteShareGroupOffsetsRequestTopic
-        topics = [kind(topic_name=topic) for topic in by_topic(each.partition for each in resets)]
+        topics = [kind(topic_name=topic) for topic in by_topic(reset.partition for reset in resets)]
         return messages.DeleteShareGroupOffsetsRequest(group_id=group, topics=topics)
 
     def _rows(self, response: Any, resets: Sequence[Reset]) -> Mapping[TopicPartition, Any]:
         rows = {row.topic_name: row for row in response.responses}
         partitions = (reset.partition for reset in resets)
-        return {each: rows[each.topic] for each in partitions if each.topic in rows}
+        return {place: rows[place.topic] for place in partitions if place.topic in rows}

@@ -262,17 +262,17 @@ def _prefixed(report: Report, name: str) -> Report:
 
 
 def _moved_elsewhere(
-    now: CurrentAssignment, each: TopicPartition, to: Sequence[int], before: Sequence[int]
+    now: CurrentAssignment, partition: TopicPartition, to: Sequence[int], before: Sequence[int]
 ) -> Failure | None:
     """Why a partition is not moved: it no longer exists, or another client moved or moves it."""
-    if each not in now.current:
-        return failure(UNKNOWN_TOPIC_OR_PARTITION, text=f"partition {each} does not exist")
-    replicas = now.current[each][1]
-    if each in now.moving:
-        after = now.moving[each].after
+    if partition not in now.current:
+        return failure(UNKNOWN_TOPIC_OR_PARTITION, text=f"partition {partition} does not exist")
+    replicas = now.current[partition][1]
+    if partition in now.moving:
+        after = now.moving[partition].after
         if set(after) == set(to):
             return None
-        text = f"partition {each} is being reassigned to {spell(after)} instead"
+        text = f"partition {partition} is being reassigned to {spell(after)} instead"
         return failure(REASSIGNMENT_IN_PROGRESS, text=text)
     # With the replicas of both, it is being moved: a controller that has just lost its election
     # does not list that.
@@ -280,7 +280,7 @@ def _moved_elsewhere(
         return None
     return failure(
         INVALID_REPLICA_ASSIGNMENT,
-        text=f"partition {each} has replicas {spell(replicas)}: another client has moved it",
+        text=f"partition {partition} has replicas {spell(replicas)}: another client has moved it",
     )
 
 
@@ -289,15 +289,15 @@ def in_batches(
     step: MoveReplicas,
     follow: Follow,
     groups: Sequence[Sequence[Move]],
-    found: MetadataScan,
+    metadata: MetadataScan,
 ) -> tuple[StartBatches, FollowBatches]:
-    """The step that starts these groups of moves, and what moves the others. `found` is the
+    """The step that starts these groups of moves, and what moves the others. `metadata` is the
     metadata before it."""
     batches = batches_of(step, follow, groups)
     before = {move.partition: move.before for move in step.moves}
     moves = tuple(move for group in groups for move in group)
     start = StartBatches(moves, None, False, step.log_dirs, step.stay, batches[0].step)
-    return start, FollowBatches(batches, below_min_isr(cluster, found), before)
+    return start, FollowBatches(batches, below_min_isr(cluster, metadata), before)
 
 
 # -- the health of the cluster ---------------------------------------------------------------------
@@ -309,22 +309,22 @@ def in_batches(
 _MOST_NAMES = 3
 
 
-def below_min_isr(cluster: Cluster, found: MetadataScan) -> frozenset[TopicPartition]:
+def below_min_isr(cluster: Cluster, metadata: MetadataScan) -> frozenset[TopicPartition]:
     """The partitions that acks=all producers cannot write to, as far as leaders respond."""
-    return partitions_below(cluster, [found, *_ask(cluster, found)[0]])
+    return partitions_below(cluster, [metadata, *_ask(cluster, metadata)[0]])
 
 
 def problem(cluster: Cluster, target: Assignment, known: frozenset[TopicPartition]) -> str:
     """Why a batch with these target replicas cannot be started now; empty if it can. `known` are
     the partitions below min.insync.replicas before the reassignment."""
     try:
-        found = scan(cluster)
-        receiving = _receiving(found, target)
-        answers, silent = _ask(cluster, found, receiving)
-        below = sorted(partitions_below(cluster, [found, *answers]) - known)
+        metadata = scan(cluster)
+        receiving = _receiving(metadata, target)
+        answers, silent = _ask(cluster, metadata, receiving)
+        below = sorted(partitions_below(cluster, [metadata, *answers]) - known)
     except ShellError as error:
         return error.message
-    running = set.intersection(*({each.id for each in one.brokers} for one in (found, *answers)))
+    running = set.intersection(*({each.id for each in one.brokers} for one in (metadata, *answers)))
     if down := sorted(receiving - running):
         return f"broker {down[0]} is down"
     if below:
@@ -334,12 +334,12 @@ def problem(cluster: Cluster, target: Assignment, known: frozenset[TopicPartitio
 
 
 def _ask(
-    cluster: Cluster, found: MetadataScan, others: Collection[int] = ()
+    cluster: Cluster, metadata: MetadataScan, others: Collection[int] = ()
 ) -> tuple[Sequence[MetadataScan], Sequence[Failure]]:
     """The metadata that each leader has of its topics, and why brokers did not respond: leaders,
     and others that run."""
-    topics = {each.id: list[str]() for each in found.brokers if each.id in others}
-    topics |= found.topics_by_leader()
+    topics = {broker.id: list[str]() for broker in metadata.brokers if broker.id in others}
+    topics |= metadata.topics_by_leader()
     calls = [Call(request(names), Node(id), timeout=PART_S) for id, names in topics.items()]
     answers, silent = list[MetadataScan](), list[Failure]()
     for answer in cluster.send_all(calls):
@@ -350,12 +350,12 @@ def _ask(
     return answers, silent
 
 
-def _receiving(found: MetadataScan, target: Assignment) -> set[int]:
+def _receiving(metadata: MetadataScan, target: Assignment) -> set[int]:
     """The brokers that get replicas which they do not have."""
     now = {
         TopicPartition(name, each.partition): each.replicas
         for name in {each.topic for each in target}
-        if name in found
-        for each in found.topic(name).partitions
+        if name in metadata
+        for each in metadata.topic(name).partitions
     }
     return {id for each, after in target.items() for id in after if id not in now.get(each, after)}

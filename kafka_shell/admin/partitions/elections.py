@@ -94,37 +94,37 @@ class ElectLeaders(FieldsStep[Election], frozen=True):
 def _leaders(partitions: Results[Any, Partition]) -> Mapping[Field, Value]:
     """The leader of each partition."""
     return {
-        (_at(each).resource, _LEADER): _NO_LEADER if each.leader is None else each.leader
-        for each in partitions
+        (_at(row).resource, _LEADER): _NO_LEADER if row.leader is None else row.leader
+        for row in partitions
     }
 
 
 def misplaced(cluster: Cluster) -> Found:
     """All partitions not led by their preferred replica."""
-    found = _scan(cluster)
-    return _decoded(found, found.misplaced())
+    metadata = _scan(cluster)
+    return _decoded(metadata, metadata.misplaced())
 
 
 def _scan(cluster: Cluster) -> MetadataScan:
-    found = scan(cluster)
-    if not found.names:
+    metadata = scan(cluster)
+    if not metadata.names:
         raise ShellError(
             "no topics (topics without DESCRIBE permission are hidden)", code="no-match"
         )
-    return found
+    return metadata
 
 
 def leaderless(cluster: Cluster) -> Found:
     """All offline partitions (without a leader)."""
-    found = _scan(cluster)
-    offline = [summary.name for summary in found.summaries() if summary.offline]
+    metadata = _scan(cluster)
+    offline = [summary.name for summary in metadata.summaries() if summary.offline]
     wanted = [
         (name, partition.partition)
         for name in offline
-        for partition in found.topic(name).partitions
+        for partition in metadata.topic(name).partitions
         if partition.leader is None
     ]
-    return _decoded(found, wanted)
+    return _decoded(metadata, wanted)
 
 
 def _decoded(found: Any, wanted: Sequence[tuple[str, int]]) -> Found:
@@ -283,8 +283,8 @@ def _unchanged(resource: Resource, partition: Partition, note: str) -> Change:
     return Change(resource, "alter", _LEADER, partition.leader, partition.leader, note=note)
 
 
-def _failure(each: TopicPartition, row: Any) -> Failure | None:
+def _failure(partition: TopicPartition, row: Any) -> Failure | None:
     if row is not None and row.error_code == codes.ELECTION_NOT_NEEDED:
         return None
-    resource = each.resource
+    resource = partition.resource
     return row_failure(row, resource, requires=_REQUIRES, see=resource)

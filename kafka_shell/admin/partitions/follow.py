@@ -64,11 +64,11 @@ class Follow(Struct, frozen=True):
         if self.moves is None:
             return False
         wanted = assignment_of(self.moves)
-        found = scan(cluster, sorted({each.topic for each in wanted}))
+        metadata = scan(cluster, sorted({each.topic for each in wanted}))
         ended = {
             TopicPartition(name, partition.partition): partition.replicas
-            for name in found.names
-            for partition in found.topic(name).partitions
+            for name in metadata.names
+            for partition in metadata.topic(name).partitions
             if set(partition.replicas) <= set(partition.isr)
         }
         return all(ended.get(each) == after for each, after in wanted.items())

@@ -24,7 +24,7 @@ def under_way(
     request = messages.ListPartitionReassignmentsRequest(timeout_ms=CHANGE_MS, topics=None)
     names = None if topics is None else set(topics)
     response = cluster.send(request, to=CONTROLLER, requires="DESCRIBE on the cluster")
-    found = sorted(
+    moves = sorted(
         (
             Reassignment(
                 topic.name, row.partition_index, tuple(row.replicas),
@@ -34,9 +34,9 @@ def under_way(
             for row in topic.partitions
             if names is None or topic.name in names
         ),
-        key=lambda each: each.topic_partition,
+        key=lambda move: move.topic_partition,
     )  # fmt: skip
-    return Results({each.topic_partition: each for each in found})
+    return Results({move.topic_partition: move for move in moves})
 
 
 def confirmed_under_way(
@@ -46,6 +46,6 @@ def confirmed_under_way(
     until = time.monotonic() + CONFIRM_S
     if cluster.deadline is not None:
         until = min(until, cluster.deadline)
-    while not (found := under_way(cluster, topics)).values and time.monotonic() + POLL_S < until:
+    while not (moves := under_way(cluster, topics)).values and time.monotonic() + POLL_S < until:
         time.sleep(POLL_S)
-    return found
+    return moves

@@ -204,7 +204,7 @@ def _request(moves: Sequence[LogDirMove]) -> Any:
                 path=path,
                 topics=[
                     kind.AlterReplicaLogDirTopic(
-                        name=name, partitions=[each.partition for each in group]
+                        name=name, partitions=[partition.partition for partition in group]
                     )
                     for name, group in by_topic(partitions).items()
                 ],
@@ -222,8 +222,8 @@ def plan_dirs(cluster: Cluster, dirs: Dirs) -> tuple[LogDirPlan, dict[TopicParti
     refused."""
     if not dirs:
         return LogDirPlan(), {}
-    found = log_dirs.describe(cluster, None, list({each: None for _, each in dirs}))
-    places = _places(found)
+    directories = log_dirs.describe(cluster, None, list({each: None for _, each in dirs}))
+    places = _places(directories)
     largest: Counter[TopicPartition] = Counter()
     for (_, partition), replicas in places.items():
         largest[partition] = max(largest[partition], *(row.size for row in replicas))
@@ -231,12 +231,12 @@ def plan_dirs(cluster: Cluster, dirs: Dirs) -> tuple[LogDirPlan, dict[TopicParti
     moves = []
     for (broker, partition), path in dirs.items():
         current = places.get((broker, partition), ())
-        if (why := _dir_failure(broker, path, found)) is not None:
+        if (why := _dir_failure(broker, path, directories)) is not None:
             refused.setdefault(partition, why)
         elif _target_dir(current) != path:
             moves.append(_move(broker, partition, current, path, largest[partition]))
     current_dirs = {place: _target_dir(current) for place, current in places.items()}
-    return LogDirPlan(tuple(moves), current_dirs, _too_large(moves, found)), refused
+    return LogDirPlan(tuple(moves), current_dirs, _too_large(moves, directories)), refused
 
 
 def plan_move(
@@ -245,13 +245,13 @@ def plan_move(
     """Move replicas to the log directory `path` of their brokers, in the background; with `wait`,
     the plan waits for the end. A replica that is being moved elsewhere is moved here instead (API
     key 34). A replica is a broker and a partition."""
-    found = log_dirs.describe(cluster, list(dict.fromkeys(broker for broker, _ in replicas)))
-    places = _places(found)
+    directories = log_dirs.describe(cluster, list(dict.fromkeys(broker for broker, _ in replicas)))
+    places = _places(directories)
     moves, followed, refused, unchanged = [], {}, {}, []
     for broker, partition in replicas:
         current = places.get((broker, partition), ())
         move = _move(broker, partition, current, path, 0)
-        why = found.failures.get(broker) or _refusal(move, current, found)
+        why = directories.failures.get(broker) or _refusal(move, current, directories)
         if why is not None:
             refused[move.resource] = why
             continue
@@ -268,7 +268,7 @@ def plan_move(
         following=Following(
             follow=lambda cluster, report: follow(cluster, followed, report), waits=wait
         ),
-        advice=Advice(warnings=_too_large(moves, found)),
+        advice=Advice(warnings=_too_large(moves, directories)),
         refused=Results({}, refused),
         unchanged=tuple(unchanged),
     )
@@ -323,7 +323,7 @@ def _offline(dir: LogDir) -> Failure:
     )
 
 
-def _too_large(moves: Sequence[LogDirMove], found: Found) -> tuple[str, ...]:
+def _too_large(moves: Sequence[LogDirMove], directories: Found) -> tuple[str, ...]:
     """A warning for each log directory that is too small for the replicas moved to it."""
     incoming: Counter[tuple[int, str]] = Counter()
     for move in moves:
@@ -331,7 +331,7 @@ def _too_large(moves: Sequence[LogDirMove], found: Found) -> tuple[str, ...]:
     return tuple(
         f"broker {dir.broker}: {approximate_bytes(incoming[dir.broker, dir.path])} will be copied"
         f" to {dir.path}, which has only {approximate_bytes(dir.usable)} free"
-        for dirs in found
+        for dirs in directories
         for dir in dirs
         if dir.usable is not None and incoming[dir.broker, dir.path] > dir.usable
     )
@@ -351,13 +351,13 @@ def follow(cluster: Cluster, dirs: Dirs, report: Report) -> None:
     task = f"Moving {counted(len(dirs), 'replica')}"
     last_response = time.monotonic()
     while True:
-        found = _described(cluster, dirs)
-        if found.ok:
+        directories = _described(cluster, dirs)
+        if directories.ok:
             last_response = time.monotonic()
-            places = _places(found)
+            places = _places(directories)
             for place, path in dirs.items():
                 if path not in _target_dirs(places.get(place, ())):
-                    raise _ended(place, path, found)
+                    raise _ended(place, path, directories)
             largest = [max(row.size for row in places[place]) for place in dirs]
             total = max(1, sum(largest))
             if all(
@@ -371,16 +371,16 @@ def follow(cluster: Cluster, dirs: Dirs, report: Report) -> None:
             )
             report(task, Bytes(min(copied, total - 1)), Bytes(total))
         elif time.monotonic() - last_response > PROGRESS_S or any(
-            why.name == "deadline" for why in found.failures.values()
+            why.name == "deadline" for why in directories.failures.values()
         ):
-            raise as_error(next(iter(found.failures.values())))
+            raise as_error(next(iter(directories.failures.values())))
         cluster.pause(POLL_S, task.lower())
 
 
-def _ended(place: Place, path: str, found: Found) -> ShellError:
+def _ended(place: Place, path: str, directories: Found) -> ShellError:
     """Why a replica is not being moved any more."""
     broker, partition = place
-    for dir in found.values.get(broker, ()):
+    for dir in directories.values.get(broker, ()):
         if dir.path == path and dir.error is not None:
             return as_error(_offline(dir))
     return UnexpectedEnd(
@@ -392,11 +392,11 @@ def _ended(place: Place, path: str, found: Found) -> ShellError:
 
 def with_dir_status(cluster: Cluster, dirs: Dirs, rows: list[PartitionMove]) -> list[PartitionMove]:
     """The rows; those with replicas in other log directories than these are not completed."""
-    found: Found = _described(cluster, dirs) if dirs else Results()
-    places = _places(found)
+    directories: Found = _described(cluster, dirs) if dirs else Results()
+    places = _places(directories)
     by_partition: dict[TopicPartition, list[tuple[MoveStatus, str]]] = {}
     for place, path in dirs.items():
-        status = _status(place, path, places.get(place, ()), found)
+        status = _status(place, path, places.get(place, ()), directories)
         by_partition.setdefault(place[1], []).append(status)
     return [
         _with_status(row, by_partition.get(TopicPartition(row.topic, row.partition)))
@@ -405,11 +405,11 @@ def with_dir_status(cluster: Cluster, dirs: Dirs, rows: list[PartitionMove]) -> 
 
 
 def _status(
-    place: Place, path: str, replicas: Sequence[ReplicaOnDisk], found: Found
+    place: Place, path: str, replicas: Sequence[ReplicaOnDisk], directories: Found
 ) -> tuple[MoveStatus, str]:
     broker, _ = place
-    if broker in found.failures:
-        return MoveStatus.IN_PROGRESS, str(found.failures[broker])  # unknown
+    if broker in directories.failures:
+        return MoveStatus.IN_PROGRESS, str(directories.failures[broker])  # unknown
     current = _target_dir(replicas)
     if not current:
         return MoveStatus.FAILED, f"broker {broker} has no replica"
@@ -435,10 +435,10 @@ def _described(cluster: Cluster, places: Collection[Place]) -> Found:
     return log_dirs.describe(cluster, brokers, list({each: None for _, each in places}))
 
 
-def _places(found: Found) -> Places:
+def _places(directories: Found) -> Places:
     """The replicas in these log directories, by broker and partition."""
     places: dict[Place, list[ReplicaOnDisk]] = {}
-    for dirs in found:
+    for dirs in directories:
         for row in (row for dir in dirs for row in dir.rows):
             places.setdefault((row.broker, row.topic_partition), []).append(row)
     return places

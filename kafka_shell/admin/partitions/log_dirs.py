@@ -43,22 +43,22 @@ def _log_dirs(broker: int, response: Any) -> tuple[LogDir, ...] | Failure:
 
 
 def without_offline(
-    found: Results[int, tuple[LogDir, ...]],
+    log_dirs: Results[int, tuple[LogDir, ...]],
 ) -> Results[int, tuple[LogDir, ...]]:
     """The same with a failure for each broker that has an offline directory: the others do not
     contain all of its replicas, so their total would be too small."""
     offline = {
-        broker: dir.error for broker, dirs in found.values.items() for dir in dirs if dir.error
+        broker: dir.error for broker, dirs in log_dirs.values.items() for dir in dirs if dir.error
     }
-    complete = {broker: dirs for broker, dirs in found.values.items() if broker not in offline}
-    return Results(complete, found.failures | offline)
+    complete = {broker: dirs for broker, dirs in log_dirs.values.items() if broker not in offline}
+    return Results(complete, log_dirs.failures | offline)
 
 
-def cordoned(found: Results[int, tuple[LogDir, ...]]) -> frozenset[int]:
+def cordoned(log_dirs: Results[int, tuple[LogDir, ...]]) -> frozenset[int]:
     """The brokers whose log directories are all cordoned: they get no new replicas (KIP-1066)."""
     return frozenset(
         broker
-        for broker, dirs in found.values.items()
+        for broker, dirs in log_dirs.values.items()
         if dirs and all(dir.cordoned for dir in dirs)
     )
 

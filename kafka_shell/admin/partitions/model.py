@@ -263,7 +263,7 @@ def replicas_moving(
     reassignments: Iterable[Reassignment],
 ) -> dict[tuple[str, int], tuple[tuple[int, ...], tuple[int, ...]]]:
     """The replicas that are being added and removed, by topic and partition."""
-    return {(each.topic, each.partition): (each.adding, each.removing) for each in reassignments}
+    return {(move.topic, move.partition): (move.adding, move.removing) for move in reassignments}
 
 
 class Move(Struct, frozen=True):

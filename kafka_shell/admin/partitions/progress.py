@@ -43,15 +43,15 @@ def with_sizes(cluster: Cluster, moving: Sequence[Reassignment]) -> list[Reassig
     new replicas behind their leaders, and the broker that each waits for."""
     if not moving:
         return []
-    found = scan(cluster, sorted({each.topic for each in moving}))
-    leaders, running = _leaders(found), {broker.id for broker in found.brokers}
-    brokers = {broker for each in moving for broker in each.replicas}
-    sizes = move_sizes.read(cluster, [each.topic_partition for each in moving], brokers)
+    metadata = scan(cluster, sorted({move.topic for move in moving}))
+    leaders, running = _leaders(metadata), {broker.id for broker in metadata.brokers}
+    brokers = {broker for move in moving for broker in move.replicas}
+    sizes = move_sizes.read(cluster, [move.topic_partition for move in moving], brokers)
     lags = _lags(cluster, moving, leaders)
     rows = []
-    for each in moving:
-        leader = leaders.get(each.topic_partition)
-        measured = _measured(each, sizes, lags, leader)
+    for move in moving:
+        leader = leaders.get(move.topic_partition)
+        measured = _measured(move, sizes, lags, leader)
         rows.append(replace(measured, waiting_for=stalls.waits_for(measured, leader, running)))
     return rows
 
@@ -61,10 +61,10 @@ def _lags(
 ) -> Lags:
     """The offset lag of each new replica behind its leader, by broker and partition."""
     by_broker: dict[int, list[TopicPartition]] = {}
-    for each in moving:
-        leader = leaders.get(each.topic_partition)
-        for broker in () if leader is None else {leader, *each.adding}:
-            by_broker.setdefault(broker, []).append(each.topic_partition)
+    for move in moving:
+        leader = leaders.get(move.topic_partition)
+        for broker in () if leader is None else {leader, *move.adding}:
+            by_broker.setdefault(broker, []).append(move.topic_partition)
     ends = log_ends(cluster, by_broker)
     lags = {}
     for (broker, partition), end in ends.items():
@@ -74,20 +74,20 @@ def _lags(
     return lags
 
 
-def _measured(each: Reassignment, sizes: Sizes, lags: Lags, leader: int | None) -> Reassignment:
-    if not each.adding:
-        return each
+def _measured(move: Reassignment, sizes: Sizes, lags: Lags, leader: int | None) -> Reassignment:
+    if not move.adding:
+        return move
     new_lags = [
-        lags.get((broker, each.topic_partition)) for broker in each.adding if broker != leader
+        lags.get((broker, move.topic_partition)) for broker in move.adding if broker != leader
     ]
     known = [lag for lag in new_lags if lag is not None]
     lag = max(known, default=0) if len(known) == len(new_lags) else None
-    size = sizes.of(each.topic_partition, leader)
-    copies = [_copied(each.topic_partition, broker, sizes, lags, size) for broker in each.adding]
+    size = sizes.of(move.topic_partition, leader)
+    copies = [_copied(move.topic_partition, broker, sizes, lags, size) for broker in move.adding]
     known_copies = [copy for copy in copies if copy is not None]
     if size is None or len(known_copies) < len(copies):
-        return replace(each, lag=lag)
-    return replace(each, copied=sum(known_copies), size=size * len(copies), lag=lag)
+        return replace(move, lag=lag)
+    return replace(move, copied=sum(known_copies), size=size * len(copies), lag=lag)
 
 
 def _copied(
@@ -101,12 +101,12 @@ def _copied(
     return size if lags.get((broker, partition)) == 0 else min(size, copy)
 
 
-def _leaders(found: MetadataScan) -> dict[TopicPartition, int | None]:
+def _leaders(metadata: MetadataScan) -> dict[TopicPartition, int | None]:
     """The leader of each partition; None without one."""
     return {
         TopicPartition(name, partition.partition): partition.leader
-        for name in found.names
-        for partition in found.topic(name).partitions
+        for name in metadata.names
+        for partition in metadata.topic(name).partitions
     }
 
 
@@ -131,7 +131,7 @@ def progress(
     if wanted is None:
         moving = under_way(cluster).values
         return tuple(
-            _in_progress(each, None) for each in with_sizes(cluster, list(moving.values()))
+            _in_progress(size, None) for size in with_sizes(cluster, list(moving.values()))
         )
     return tuple(with_dir_status(cluster, dirs or {}, settled_rows(cluster, wanted)))
 
@@ -159,11 +159,11 @@ def rows_of(
     cluster: Cluster, wanted: Assignment, moving: Mapping[TopicPartition, Reassignment]
 ) -> list[PartitionMove]:
     """The rows, as a broker has the replicas now."""
-    found = scan(cluster, sorted({each.topic for each in wanted}))
+    metadata = scan(cluster, sorted({each.topic for each in wanted}))
     now = {
         TopicPartition(name, partition.partition): partition.replicas
-        for name in found.names
-        for partition in found.topic(name).partitions
+        for name in metadata.names
+        for partition in metadata.topic(name).partitions
     }
     sized = with_sizes(cluster, [moving[each] for each in wanted if each in moving])
     measured = {each.topic_partition: each for each in sized}
@@ -184,15 +184,15 @@ def rows_of(
     return rows
 
 
-def _in_progress(each: Reassignment, wanted: tuple[int, ...] | None) -> PartitionMove:
-    note = f"waiting for broker {each.waiting_for}, which is down"
-    if wanted is not None and set(wanted) != set(each.after):
-        note = f"being reassigned to {spell(each.after)} instead"
-    elif each.waiting_for is None:
+def _in_progress(move: Reassignment, wanted: tuple[int, ...] | None) -> PartitionMove:
+    note = f"waiting for broker {move.waiting_for}, which is down"
+    if wanted is not None and set(wanted) != set(move.after):
+        note = f"being reassigned to {spell(move.after)} instead"
+    elif move.waiting_for is None:
         note = ""
     return PartitionMove(
-        each.topic, each.partition, MoveStatus.IN_PROGRESS, int(MoveStatus.IN_PROGRESS),
-        each.replicas, each.after if wanted is None else wanted, each.copied, each.size, each.lag,
+        move.topic, move.partition, MoveStatus.IN_PROGRESS, int(MoveStatus.IN_PROGRESS),
+        move.replicas, move.after if wanted is None else wanted, move.copied, move.size, move.lag,
         note=note,
     )  # fmt: skip
 
@@ -225,16 +225,16 @@ class CurrentAssignment(Struct, frozen=True):
 def current_assignment(cluster: Cluster, topics: Sequence[str] | None = None) -> CurrentAssignment:
     """Read the brokers, the replicas and the reassignments: all, or those of these topics."""
     moving = under_way(cluster, topics).values
-    found = scan(cluster, topics)
+    metadata = scan(cluster, topics)
     # The metadata shows the old and the new replicas of a reassignment that began meanwhile.
     moving |= under_way(cluster, topics).values
-    now = current(found, moving)  # decoded once: it takes a second for 100,000 partitions
-    now |= _read_again(cluster, found, moving)
-    racks = {broker.id: broker.rack for broker in found.brokers}
+    now = current(metadata, moving)  # decoded once: it takes a second for 100,000 partitions
+    now |= _read_again(cluster, metadata, moving)
+    racks = {broker.id: broker.rack for broker in metadata.brokers}
     replicas = {
         each: moving[each].after if each in moving else before for each, (_, before) in now.items()
     }
-    return CurrentAssignment(found.brokers, found, moving, racks, replicas, now)
+    return CurrentAssignment(metadata.brokers, metadata, moving, racks, replicas, now)
 
 
 def _read_again(
@@ -242,7 +242,7 @@ def _read_again(
 ) -> dict[TopicPartition, tuple[int | None, tuple[int, ...]]]:
     """Topics with a replica that is out of sync, although no reassignment adds it: one that has
     just ended may still be shown, with its old and new replicas, by a broker that lags."""
-    listed = Counter(each.topic for each in moving)
+    listed = Counter(partition.topic for partition in moving)
     names = [each.name for each in found.summaries() if each.under_replicated > listed[each.name]]
     if not 0 < len(names) <= _MOST_READ_AGAIN:
         return {}
@@ -251,13 +251,13 @@ def _read_again(
 
 
 def current(
-    found: MetadataScan, moving: Mapping[TopicPartition, Reassignment]
+    metadata: MetadataScan, moving: Mapping[TopicPartition, Reassignment]
 ) -> dict[TopicPartition, tuple[int | None, tuple[int, ...]]]:
     """Leader and replicas of each partition; of one being reassigned, the replicas before."""
     now = {
         TopicPartition(name, partition.partition): (partition.leader, partition.replicas)
-        for name in found.names
-        for partition in found.topic(name).partitions
+        for name in metadata.names
+        for partition in metadata.topic(name).partitions
     }
     for key, each in moving.items():
         if key in now:

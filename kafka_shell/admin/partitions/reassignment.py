@@ -347,7 +347,7 @@ def state(
     `topics` (None: of the topics of these moves, or of all)."""
     rows = progress(cluster, wanted, dirs)
     if wanted is not None and topics is None:
-        topics = {each.topic for each in wanted}
+        topics = {partition.topic for partition in wanted}
     moving = under_way(cluster).values
     leftover, not_read = left_behind(cluster, moving, record, topics)
     down = on_down_brokers(cluster, moving, record) if record else []
@@ -375,30 +375,30 @@ def plan_cancel(
     moving = under_way(cluster).values
     moves, ended, unchanged, unknown = [], [], [], 0
     retargeted: list[str] = []
-    for each in dict.fromkeys(partitions):
-        if each not in moving:
-            ended.append(each)
-            unchanged.append(not_changed(each.resource, (), "not being reassigned"))
+    for place in dict.fromkeys(partitions):
+        if place not in moving:
+            ended.append(place)
+            unchanged.append(not_changed(place.resource, (), "not being reassigned"))
             continue
-        after = moving[each].after
-        if target and set(target.get(each, after)) != set(after):
+        after = moving[place].after
+        if target and set(target.get(place, after)) != set(after):
             note = "another client is reassigning it to these replicas"
-            unchanged.append(not_changed(each.resource, after, note))
+            unchanged.append(not_changed(place.resource, after, note))
             continue
-        back = (before or {}).get(each, ())
-        returns = moving[each].before
+        back = (before or {}).get(place, ())
+        returns = moving[place].before
         known = set(back) == set(returns)
         if len(back) not in (0, len(returns)):
             retargeted.append(
-                f"partition {each} will have replicas {spell(returns)}, not {spell(back)}: another"
+                f"partition {place} will have replicas {spell(returns)}, not {spell(back)}: another"
                 " client changed its reassignment"
             )
         unknown += not known and len(returns) > 1
-        moves.append(Move(each, moving[each].after, back if known else returns))
-        ended.append(each)
+        moves.append(Move(place, moving[place].after, back if known else returns))
+        ended.append(place)
     record = record or ThrottleRecord()
     steps = cancelling(cluster, moves, ended, moving, record)
-    rest = {each: moving[each] for each in moving.keys() - {move.partition for move in moves}}
+    rest = {place: moving[place] for place in moving.keys() - {move.partition for move in moves}}
     down = on_down_brokers(cluster, rest, record.read())
     return Plan(
         Effect.CHANGE,

@@ -73,15 +73,15 @@ def read(
     return of_log_dirs(log_dirs.describe(cluster, up, partitions))
 
 
-def of_log_dirs(found: Results[int, tuple[LogDir, ...]]) -> Sizes:
+def of_log_dirs(directories: Results[int, tuple[LogDir, ...]]) -> Sizes:
     """The sizes in these log directories."""
     totals: Counter[int] = Counter()
     sizes: dict[TopicPartition, dict[int, int]] = {}
-    for broker, dirs in found.values.items():
+    for broker, dirs in directories.values.items():
         for each in (replica for dir in dirs for replica in dir.replicas if not replica.future):
             sizes.setdefault(each.topic_partition, {})[broker] = each.size
             totals[broker] += each.size
-    return Sizes(sizes, frozenset(log_dirs.without_offline(found).values), totals)
+    return Sizes(sizes, frozenset(log_dirs.without_offline(directories).values), totals)
 
 
 # -- before and after ------------------------------------------------------------------------------
@@ -226,13 +226,13 @@ class Disks(Struct, frozen=True):
 
 def read_disks(cluster: Cluster, brokers: Iterable[int]) -> Disks:
     """The log directories of these brokers (API key 35), read at once."""
-    found = log_dirs.describe(cluster, list(brokers))
-    rooms = {broker: _room(dirs) for broker, dirs in found.values.items()}
+    directories = log_dirs.describe(cluster, list(brokers))
+    rooms = {broker: _room(dirs) for broker, dirs in directories.values.items()}
     return Disks(
-        of_log_dirs(found),
+        of_log_dirs(directories),
         {broker: room for broker, room in rooms.items() if room is not None},
-        log_dirs.cordoned(found),
-        log_dirs.without_offline(found).failures,
+        log_dirs.cordoned(directories),
+        log_dirs.without_offline(directories).failures,
     )
 
 

@@ -46,14 +46,14 @@ def _rounded(seconds: float) -> str:
     return f"{int(seconds) // _HOUR} h"
 
 
-def waits_for(each: Reassignment, leader: int | None, running: Collection[int]) -> int | None:
+def waits_for(move: Reassignment, leader: int | None, running: Collection[int]) -> int | None:
     """The broker without which a reassignment cannot end: a new replica that is down; without a
     leader to copy from, one of the previous replicas; if all is copied, one that stays."""
-    needed = [broker for broker in each.adding if broker not in each.removing]
+    needed = [broker for broker in move.adding if broker not in move.removing]
     if leader is None:
-        needed += each.before
-    elif each.lag == 0 or not each.adding:
-        needed += each.after
+        needed += move.before
+    elif move.lag == 0 or not move.adding:
+        needed += move.after
     return next((broker for broker in needed if broker not in running), None)
 
 
@@ -71,13 +71,13 @@ class StallWatch:
         stalled: dict[tuple[int, bool], dict[TopicPartition, float]] = {}  # broker, whether down
         waiting: dict[TopicPartition, tuple[int, float]] = {}
         best: dict[TopicPartition, tuple[int, int, float]] = {}
-        for each in moving:
-            key = each.topic_partition
-            broker = each.waiting_for
-            if each.copied is not None and each.lag is not None:
-                copied, lag, since = self._best.get(key, (-1, each.lag, now))
-                if each.copied > copied or each.lag < lag:
-                    copied, lag, since = each.copied, each.lag, now
+        for move in moving:
+            key = move.topic_partition
+            broker = move.waiting_for
+            if move.copied is not None and move.lag is not None:
+                copied, lag, since = self._best.get(key, (-1, move.lag, now))
+                if move.copied > copied or move.lag < lag:
+                    copied, lag, since = move.copied, move.lag, now
                 best[key] = (copied, lag, since)
             if broker is not None:
                 known = self._waiting.get(key)
@@ -85,7 +85,7 @@ class StallWatch:
                 waiting[key] = (broker, since)
                 stalled.setdefault((broker, True), {})[key] = since
             elif key in best and now - best[key][2] >= PROGRESS_S:
-                stalled.setdefault((each.adding[0], False), {})[key] = best[key][2]
+                stalled.setdefault((move.adding[0], False), {})[key] = best[key][2]
         self._waiting, self._best = waiting, best
         stalls = [
             Stall(broker, down, tuple(since), now - min(since.values()))

@@ -66,9 +66,9 @@ class MoveReplicas(Struct, BaseStep, frozen=True):
         )  # fmt: skip
 
     def reread(self, cluster: Cluster) -> MoveReplicas:
-        found = scan(cluster, sorted({move.partition.topic for move in self.moves}))
+        metadata = scan(cluster, sorted({move.partition.topic for move in self.moves}))
         moving = under_way(cluster).values
-        now = current(found, moving)
+        now = current(metadata, moving)
         if self.cancelled:  # from the target back; what has ended meanwhile is where it is
             now |= {key: (None, each.after) for key, each in moving.items()}
         return replace(
@@ -158,7 +158,7 @@ def _cancel_or_start(
             raise
         failure = as_failure(error)
     partitions = [move.partition for move in moves]
-    return Results.of(partitions, (None if each in started else failure for each in partitions))
+    return Results.of(partitions, (None if place in started else failure for place in partitions))
 
 
 def _started(cluster: Cluster, moves: Sequence[Move]) -> frozenset[TopicPartition]:
@@ -214,8 +214,8 @@ def _request(moves: Sequence[Move], cancel: bool) -> Any:
 
 
 def _now(cluster: Cluster, moves: Sequence[Move]) -> dict[TopicPartition, tuple[int, ...]]:
-    found = scan(cluster, sorted({move.partition.topic for move in moves}))
-    return {each: replicas for each, (_, replicas) in current(found, {}).items()}
+    metadata = scan(cluster, sorted({move.partition.topic for move in moves}))
+    return {each: replicas for each, (_, replicas) in current(metadata, {}).items()}
 
 
 def _settled(

@@ -137,7 +137,7 @@ def rebalanced(
     targets, warnings = _targets(now, disks, brokers)
     problem = replace(
         _problem(now, disks, targets),
-        chosen=[each for each in chosen if each not in now.moving],
+        chosen=[partition for partition in chosen if partition not in now.moving],
         min_gain=min_gain,
         writes=writes or {},
     )
@@ -154,8 +154,8 @@ def rebalanced(
 
 def _unhealthy(now: CurrentAssignment) -> list[str]:
     """A warning if replicas are out of sync: where they are is not where the load will be."""
-    found = now.found.with_reassignments(replicas_moving(now.moving.values()))
-    counts = {"without a leader": found.offline, "under-replicated": found.under_replicated}
+    metadata = now.found.with_reassignments(replicas_moving(now.moving.values()))
+    counts = {"without a leader": metadata.offline, "under-replicated": metadata.under_replicated}
     wrong = [f"{counted(count, 'partition')} {what}" for what, count in counts.items() if count]
     if not wrong:
         return []
@@ -173,14 +173,14 @@ def spread_over(
     brokers = brokers or Brokers()
     chosen, refused = _partitions(now, topics)
     targets, warnings = _targets(now, disks, brokers)
-    most = max((len(now.replicas[each]) for each in chosen), default=0)
+    most = max((len(now.replicas[partition]) for partition in chosen), default=0)
     if brokers.named and most > len(targets):
         raise ShellError(
             f"replication factor {most} requires {most} brokers, only {len(targets):,} can be used",
             hint="Name more brokers, or lower the replication factor first.",
             code="INVALID_REPLICA_ASSIGNMENT",
         )
-    held = {broker for each in chosen for broker in now.replicas[each]}
+    held = {broker for partition in chosen for broker in now.replicas[partition]}
     problem = replace(
         _problem(now, disks, targets),
         chosen=chosen,
@@ -358,7 +358,7 @@ def _partitions(
         if topic not in now.found
     }
     wanted = set(topics)
-    return [each for each in now.replicas if each.topic in wanted], refused
+    return [replica for replica in now.replicas if replica.topic in wanted], refused
 
 
 # -- what the planner returns ----------------------------------------------------------------------
@@ -391,31 +391,31 @@ def _with_moving(
 def _unknown_sizes(
     problem: Problem, partitions: Collection[TopicPartition], consequence: str
 ) -> list[str]:
-    unknown = sum(each not in problem.sizes for each in partitions)
+    unknown = sum(partition not in problem.sizes for partition in partitions)
     if not unknown:
         return []
     return [f"size of {counted(unknown, 'partition')} unknown: {consequence}"]
 
 
-def _stuck(problem: Problem, each: TopicPartition, no_broker: bool, left_out: str) -> Failure:
-    resource, many = Resource("topic", each.topic), len(problem.targets)
+def _stuck(problem: Problem, partition: TopicPartition, no_broker: bool, left_out: str) -> Failure:
+    resource, many = Resource("topic", partition.topic), len(problem.targets)
     if not many:
         return failure(
             INVALID_REPLICA_ASSIGNMENT,
-            text=f"no broker can receive the replicas of topic {each.topic}: {left_out}",
+            text=f"no broker can receive the replicas of topic {partition.topic}: {left_out}",
             hint="Remove cordoned.log.dirs of another broker, or add brokers.",
             see=resource,
         )
     if no_broker:
         return failure(
             INVALID_REPLICA_ASSIGNMENT,
-            text=f"topic {each.topic} has replicas on every other broker already",
-            hint=f"Lower the replication factor of topic {each.topic} to {many} first.",
+            text=f"topic {partition.topic} has replicas on every other broker already",
+            hint=f"Lower the replication factor of topic {partition.topic} to {many} first.",
             see=resource,
         )
     return failure(
         INVALID_REPLICA_ASSIGNMENT,
-        text=f"no other broker has enough disk space for partition {each}",
+        text=f"no other broker has enough disk space for partition {partition}",
         hint="Free disk space, or add brokers or log directories.",
         see=resource,
     )
@@ -534,12 +534,12 @@ class Drain(Struct, frozen=True):
         return _held(self.now.found, self.broker)
 
 
-def _held(found: MetadataScan, broker: int) -> list[TopicPartition]:
+def _held(metadata: MetadataScan, broker: int) -> list[TopicPartition]:
     return [
-        TopicPartition(name, each.partition)
-        for name in found.names
-        for each in found.topic(name).partitions
-        if broker in each.replicas
+        TopicPartition(name, partition.partition)
+        for name in metadata.names
+        for partition in metadata.topic(name).partitions
+        if broker in partition.replicas
     ]
 
 
@@ -583,7 +583,7 @@ def plan_remove_throttle(
     record = record or ThrottleRecord()
     known = record.read()
     rows, _ = left_behind(cluster, under_way(cluster).values, known)
-    lists = [row for row in rows if any(each.endswith(f":{broker}") for each in row.entries)]
+    lists = [row for row in rows if any(entry.endswith(f":{broker}") for entry in row.entries)]
     ours = known.keys() | {row.config for row in lists} | rates_of(lists)
     rows = tuple(row for row in rows if row.config in ours)
     return Plan(Effect.CHANGE, (RemoveThrottle(rows, record),) if rows else ())

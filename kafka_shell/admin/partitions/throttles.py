@@ -104,7 +104,7 @@ class Throttled(Struct, frozen=True):
     def without_brokers(self, ids: Collection[int]) -> Throttled:
         """The same list without the entries of these brokers."""
         gone = set(map(str, ids))
-        kept = (each for each in self.entries if each.partition(":")[2] not in gone)
+        kept = (entry for entry in self.entries if entry.partition(":")[2] not in gone)
         return replace(self, value=",".join(kept))
 
     def change(self, before: str | None, after: str | None) -> Change:
@@ -170,20 +170,20 @@ class ThrottleConfigs(Struct, frozen=True):
     ) -> ThrottleConfigs:
         """The configs of these resources, and of the topics that are being reassigned. Those that
         are `known` are not read again."""
-        every = dict.fromkeys([*resources, *(topic_config(each.topic) for each in moving or ())])
+        every = dict.fromkeys([*resources, *(topic_config(place.topic) for place in moving or ())])
         known = known or Results()
         there = known.values.keys() | known.failures.keys()
-        missing = [each for each in every if each not in there]
+        missing = [target for target in every if target not in there]
         read = configs_module.describe(cluster, missing, _KEYS)
-        found = Results.merge([known, read])
+        configs = Results.merge([known, read])
         values = {
             (resource, entry.name): entry.value
-            for resource, entries in found.values.items()
+            for resource, entries in configs.values.items()
             for entry in entries
             if entry.name in _KEYS and entry.overridden and entry.value
         }
-        gone = {r for r, why in found.failures.items() if why.code == UNKNOWN_TOPIC_OR_PARTITION}
-        failures = {r: why for r, why in found.failures.items() if r not in gone}
+        gone = {r for r, why in configs.failures.items() if why.code == UNKNOWN_TOPIC_OR_PARTITION}
+        failures = {r: why for r, why in configs.failures.items() if r not in gone}
         return cls(values, failures, frozenset(gone))
 
     @property
@@ -194,9 +194,9 @@ class ThrottleConfigs(Struct, frozen=True):
     def in_use(self, moving: Moving) -> set[Config]:
         """The rates for partitions that are being reassigned: if the lists of a topic could not be
         read, all rates of their brokers."""
-        unread = [each for each in moving.values() if topic_config(each.topic) in self.failures]
+        unread = [move for move in moving.values() if topic_config(move.topic) in self.failures]
         maybe = {
-            (broker_config(id), key) for each in unread for id in each.replicas for key in RATES
+            (broker_config(id), key) for move in unread for id in move.replicas for key in RATES
         }
         return maybe | rates_of(row.only(moving.__contains__) for row in self.rows)
 
@@ -348,14 +348,14 @@ def left_behind(
     ]  # fmt: skip
     every = (*own_rates, *other_rates, *own_lists, *other_lists)
     rows = {row.config: row for row in every if row.value}
-    found = [replace(rows[r.config], now=r.now) for r in configs.rows if r.config in rows]
-    found += _unreadable(own, own_lists, configs, used, running)
+    left = [replace(rows[r.config], now=r.now) for r in configs.rows if r.config in rows]
+    left += _unreadable(own, own_lists, configs, used, running)
     not_read = {Resource(each.kind, each.name): why for each, why in configs.failures.items()}
     not_read |= {
         Resource("broker", str(id)): Failure("not-running", f"broker {id} is not running")
         for id in sorted(down)
     }
-    return tuple(row for row in found if row.now != row.when_removed), not_read
+    return tuple(row for row in left if row.now != row.when_removed), not_read
 
 
 def _unreadable(
@@ -382,8 +382,8 @@ def _unreadable(
 def of_no_move(rows: Iterable[Throttled], moving: Moving) -> tuple[Throttled, ...]:
     """The rows of topics and brokers that take part in no reassignment. What the complete part of
     a reassignment leaves is removed at its end."""
-    topics = {each.topic for each in moving}
-    brokers = {str(id) for each in moving.values() for id in each.replicas}
+    topics = {partition.topic for partition in moving}
+    brokers = {str(id) for move in moving.values() for id in move.replicas}
     return tuple(
         row for row in rows if row.resource.name not in (brokers if row.key in RATES else topics)
     )
@@ -402,7 +402,7 @@ def on_down_brokers(cluster: Cluster, moving: Moving, record: Record) -> list[Th
     can only be removed when the brokers are back. Brokers that are not registered are gone."""
     rates = [row for row in record.values() if row.key in RATES]
     running = {broker.id for broker in cluster.brokers(refresh=True)} if rates else set()
-    needed = {broker for each in moving.values() for broker in each.replicas}
+    needed = {broker for move in moving.values() for broker in move.replicas}
     down = [row for row in rates if int(row.resource.name) not in running | needed]
     if not down:
         return []
@@ -457,7 +457,7 @@ class SetThrottle(Struct, BaseStep, frozen=True):
                 see=failure.see,
             )
             nothing_set = len(results.failures) == len(self._changed) and not any(
-                each.name in _UNKNOWN for each in results.failures.values()
+                why.name in _UNKNOWN for why in results.failures.values()
             )
             if not self.removal.attempt(cluster) and not nothing_set:
                 note_still_set(error)

@@ -34,8 +34,8 @@ class AlterQuotas(FieldsStep[QuotaAlteration], frozen=True):
         return self.altered(item.entity.resource, item.key, item.value)
 
     def read(self, cluster: Cluster) -> Mapping[Field, Value]:
-        found = describe_each(cluster, [alteration.entity for alteration in self.items])
-        return _values(read_again(found, "the quotas of").values())
+        quotas = describe_each(cluster, [alteration.entity for alteration in self.items])
+        return _values(read_again(quotas, "the quotas of").values())
 
     def send_request(self, cluster: Cluster, validate_only: bool) -> Iterable[Failure | None]:
         kind = messages.AlterClientQuotasRequest.EntryData
@@ -51,11 +51,11 @@ class AlterQuotas(FieldsStep[QuotaAlteration], frozen=True):
                     ],
                     ops=[
                         kind.OpData(
-                            key=each.key,
-                            value=0.0 if each.value is None else each.value,
-                            remove=each.value is None,
+                            key=quota_alteration.key,
+                            value=0.0 if quota_alteration.value is None else quota_alteration.value,
+                            remove=quota_alteration.value is None,
                         )
-                        for each in alterations
+                        for quota_alteration in alterations
                     ],
                 )
                 for entity, alterations in by_entity.items()
@@ -68,7 +68,7 @@ class AlterQuotas(FieldsStep[QuotaAlteration], frozen=True):
             tuple(sorted((part.entity_type, part.entity_name) for part in row.entity)): row
             for row in response.entries
         }
-        entities = (each.entity for each in self.items)
+        entities = (quota_alteration.entity for quota_alteration in self.items)
         return [_failure(entity, rows.get(_wire(entity))) for entity in entities]
 
 
@@ -82,10 +82,10 @@ def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan
     requested = [
         alteration.entity for alteration in alterations if alteration.entity.resource not in refused
     ]
-    found = describe_each(cluster, requested)
-    refused |= {entity.resource: failure for entity, failure in found.failures.items()}
+    quotas = describe_each(cluster, requested)
+    refused |= {entity.resource: failure for entity, failure in quotas.failures.items()}
     wanted = tuple(each for each in alterations if each.entity.resource not in refused)
-    now = _values(found.values.values())
+    now = _values(quotas.values.values())
     new: dict[QuotaEntity, list[QuotaAlteration]] = {}
     same = []
     for each in wanted:
@@ -134,8 +134,8 @@ def _wire(entity: QuotaEntity) -> Entity:
     return tuple(sorted(parts))
 
 
-def _values(found: Iterable[Iterable[Quota]]) -> Mapping[Field, Value]:
-    return {(quota.entity.resource, quota.key): quota.value for some in found for quota in some}
+def _values(quotas: Iterable[Iterable[Quota]]) -> Mapping[Field, Value]:
+    return {(quota.entity.resource, quota.key): quota.value for some in quotas for quota in some}
 
 
 def _failure(entity: QuotaEntity, row: Any) -> Failure | None:

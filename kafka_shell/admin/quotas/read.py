@@ -57,12 +57,12 @@ def describe_many(cluster: Cluster, filters: Sequence[QuotaFilter]) -> tuple[Quo
     return tuple(sorted(found, key=lambda quota: (quota.entity.order, quota.key)))
 
 
-def holders(found: Sequence[Quota], kind: str) -> tuple[QuotaHolder, ...]:
+def holders(quotas: Sequence[Quota], kind: str) -> tuple[QuotaHolder, ...]:
     """The entities of one type (`user`, `client_id`, `ip`) that have quotas or children with
     quotas."""
     own: dict[QuotaEntity, dict[str, None]] = {}
     below: dict[QuotaEntity, set[QuotaEntity]] = {}
-    for quota in found:
+    for quota in quotas:
         name = getattr(quota.entity, kind)
         if name is None:
             continue
@@ -78,10 +78,10 @@ def holders(found: Sequence[Quota], kind: str) -> tuple[QuotaHolder, ...]:
     )
 
 
-def entities(found: Sequence[Quota]) -> tuple[QuotaHolder, ...]:
+def entities(quotas: Sequence[Quota]) -> tuple[QuotaHolder, ...]:
     """The keys of all entities that have quotas."""
     keys: dict[QuotaEntity, list[str]] = {}
-    for quota in found:
+    for quota in quotas:
         keys.setdefault(quota.entity, []).append(quota.key)
     return tuple(QuotaHolder(entity, tuple(own)) for entity, own in keys.items())
 
@@ -107,7 +107,7 @@ def _describe_by_listing(
     for quota in describe(cluster):
         if quota.entity in own:
             own[quota.entity].append(quota)
-    return Results({entity: tuple(found) for entity, found in own.items()})
+    return Results({entity: tuple(quotas) for entity, quotas in own.items()})
 
 
 def _describe_request(which: QuotaFilter) -> Any:
@@ -133,12 +133,12 @@ def _match(name: str | Default | AnyName) -> int:
 
 
 def _quotas(response: Any) -> tuple[Quota, ...]:
-    found = [
+    quotas = [
         Quota(_entity(row.entity), value.key, value.value)
         for row in response.entries or ()
         for value in row.values
     ]
-    return tuple(sorted(found, key=lambda quota: (quota.entity.order, quota.key)))
+    return tuple(sorted(quotas, key=lambda quota: (quota.entity.order, quota.key)))
 
 
 def _entity(parts: Any) -> QuotaEntity:
@@ -179,18 +179,18 @@ def resolve(
     An IP address alone gives connection quotas only. Raises ShellError if quotas cannot be read.
     """
     of_client, of_ip = _requested(user, client_id, ip)
-    found = describe_each(cluster, [*of_client, *of_ip])
-    for failure in found.failures.values():
+    quotas = describe_each(cluster, [*of_client, *of_ip])
+    for failure in quotas.failures.values():
         raise as_error(failure)
-    set_ = [quota for owned in found for quota in owned]
+    set_ = [quota for owned in quotas for quota in owned]
     return effective_quotas(set_, user, client_id, ip)
 
 
 def effective_quotas(
-    found: Iterable[Quota], user: str | None, client_id: str | None, ip: str | None = None
+    quotas: Iterable[Quota], user: str | None, client_id: str | None, ip: str | None = None
 ) -> EffectiveQuotas:
     """The same from quotas that were read before."""
-    current = {(quota.entity, quota.key): quota.value for quota in found}
+    current = {(quota.entity, quota.key): quota.value for quota in quotas}
     of_client, of_ip = _requested(user, client_id, ip)
     resolutions = [_resolved(key, of_client, current) for key in CLIENT_QUOTAS if of_client]
     resolutions += [_resolved(key, of_ip, current) for key in IP_QUOTAS if of_ip]

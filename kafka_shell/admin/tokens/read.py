@@ -42,11 +42,11 @@ def describe(cluster: Cluster, owners: Sequence[str] | None = None) -> tuple[Del
     Raises ShellError if the broker refuses: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED without a login.
     """
     now = time.time() * 1000
-    found = (
+    tokens = (
         replace(token, expired=token.expires <= now)
         for token, _ in read_tokens(cluster, owners).values()
     )
-    return tuple(sorted(found, key=lambda token: (token.owner, token.issued, token.id)))
+    return tuple(sorted(tokens, key=lambda token: (token.owner, token.issued, token.id)))
 
 
 def read_tokens(cluster: Cluster, owners: Sequence[str] | None = None) -> Tokens:

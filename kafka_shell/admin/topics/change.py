@@ -114,14 +114,14 @@ def plan_delete(cluster: Cluster, names: Sequence[str], *, timeout_ms: int = CHA
 
     A name given twice is sent once; a topic that does not exist is refused.
     """
-    found = describe(cluster, names)
+    topics = describe(cluster, names)
     return Plan(
         Effect.DESTROY,
         tuple(
             DeleteTopics(request, timeout_ms)
-            for request in in_requests(found, lambda topic: 1 + len(topic.partitions))
+            for request in in_requests(topics, lambda topic: 1 + len(topic.partitions))
         ),
-        refused=refused_of("topic", found.failures),
+        refused=refused_of("topic", topics.failures),
     )
 
 
@@ -149,10 +149,10 @@ def plan_growth(
     cluster: Cluster, wanted: Mapping[str, Growing], *, timeout_ms: int = CHANGE_MS
 ) -> Plan:
     """The same with a number of partitions and an assignment (or none) for each topic."""
-    found = describe(cluster, list(wanted))
-    refused = refused_of("topic", found.failures)
+    topics = describe(cluster, list(wanted))
+    refused = refused_of("topic", topics.failures)
     growths, unchanged = [], []
-    for topic in found:
+    for topic in topics:
         count, placed = wanted[topic.name]
         have = len(topic.partitions)
         now = tuple(partition.replicas for partition in topic.partitions)
@@ -173,7 +173,7 @@ def plan_growth(
         Effect.CHANGE,
         tuple(
             CreatePartitions(request, timeout_ms)
-            for request in in_requests(growths, lambda each: each.after - each.before)
+            for request in in_requests(growths, lambda growth: growth.after - growth.before)
         ),
         refused=refused,
         unchanged=tuple(unchanged),

@@ -64,38 +64,38 @@ def below(
 ) -> Iterator[Partition]:
     """The partitions with a leader whose in-sync replicas are too few for acks=all."""
     for topic in topics:
-        for each in topic.partitions:
-            few = len(each.isr) < needed(each, minimum[topic.name], capped=capped)
-            if each.leader is not None and few:
-                yield each
+        for partition in topic.partitions:
+            few = len(partition.isr) < needed(partition, minimum[topic.name], capped=capped)
+            if partition.leader is not None and few:
+                yield partition
 
 
 def at(topics: Iterable[Topic], minimum: Mapping[str, int], *, capped: bool) -> Iterator[Partition]:
     """The partitions with a replica that is not in sync whose in-sync replicas are just enough for
     acks=all."""
     for topic in topics:
-        for each in topic.partitions:
-            just = len(each.isr) == needed(each, minimum[topic.name], capped=capped)
-            if each.leader is not None and each.under_replicated and just:
-                yield each
+        for partition in topic.partitions:
+            just = len(partition.isr) == needed(partition, minimum[topic.name], capped=capped)
+            if partition.leader is not None and partition.under_replicated and just:
+                yield partition
 
 
-def partitions_below(cluster: Cluster, found: Iterable[MetadataScan]) -> frozenset[TopicPartition]:
+def partitions_below(cluster: Cluster, scans: Iterable[MetadataScan]) -> frozenset[TopicPartition]:
     """The partitions that acks=all producers cannot write to in any of these metadata: too few
     replicas are in sync, or there is no leader. Those that are not fully in sync and whose minimum
     cannot be read count as such."""
-    sick = [one.topic(name) for one in found for name in one.unhealthy()]
+    sick = [one.topic(name) for one in scans for name in one.unhealthy()]
     if not sick:
         return frozenset()
     minimum = read(cluster, {topic.name for topic in sick}).values
     known = [topic for topic in sick if topic.name in minimum]
-    unknown = [each for topic in sick if topic.name not in minimum for each in topic.partitions]
+    unknown = [row for topic in sick if topic.name not in minimum for row in topic.partitions]
     partitions = [
         *below(known, minimum, capped=is_capped(cluster)),
-        *(each for topic in known for each in topic.partitions if each.leader is None),
-        *(each for each in unknown if each.under_replicated or each.leader is None),
+        *(row for topic in known for row in topic.partitions if row.leader is None),
+        *(row for row in unknown if row.under_replicated or row.leader is None),
     ]
-    return frozenset(TopicPartition(each.topic, each.partition) for each in partitions)
+    return frozenset(TopicPartition(row.topic, row.partition) for row in partitions)
 
 
 # -- warnings of plans -----------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class MoveWarnings(Struct, frozen=True):
 
 
 def of_moves(
-    cluster: Cluster, moves: Sequence[Move], factors: Mapping[str, int], found: MetadataScan
+    cluster: Cluster, moves: Sequence[Move], factors: Mapping[str, int], metadata: MetadataScan
 ) -> MoveWarnings:
     """The warnings about these moves. `factors` are the new replication factors of topics that get
     fewer replicas."""
@@ -170,14 +170,14 @@ def of_moves(
     missing = list(minimum.failures.values())
     about = f"{KEY} of {counted(len(missing), 'topic')}"
     return MoveWarnings(
-        tuple(_during(cluster, adding, minimum.values, found)),
+        tuple(_during(cluster, adding, minimum.values, metadata)),
         tuple(warnings(after, capped=is_capped(cluster))),
         (not_checked(about, missing[0]),) if missing else (),
     )
 
 
 def _during(
-    cluster: Cluster, adding: Sequence[Move], minimum: Mapping[str, int], found: MetadataScan
+    cluster: Cluster, adding: Sequence[Move], minimum: Mapping[str, int], metadata: MetadataScan
 ) -> Iterator[str]:
     """Brokers cap the requirement at the number of replicas, and count those that are added: it
     rises when the move starts, and what is in sync may be too little until a copy is complete."""
@@ -185,7 +185,7 @@ def _during(
     if not rising or not is_capped(cluster):
         return
     names = {move.partition.topic for move in rising}
-    topics = [found.topic(name) for name in names if name in found]
+    topics = [metadata.topic(name) for name in names if name in metadata]
     now = {(each.topic, each.partition): each for topic in topics for each in topic.partitions}
     groups: dict[tuple[int, int], set[str]] = {}
     for move in rising:
@@ -216,10 +216,10 @@ def set_too_early(
     }  # fmt: skip
     if not wanted:
         return {}
-    found, refused = scan(cluster, sorted(wanted)), dict[str, Failure]()
-    for name in found.names:
-        topic, (minimum, factor) = found.topic(name), wanted[name]
-        isr = min((len(each.isr) for each in topic.partitions), default=0)
+    metadata, refused = scan(cluster, sorted(wanted)), dict[str, Failure]()
+    for name in metadata.names:
+        topic, (minimum, factor) = metadata.topic(name), wanted[name]
+        isr = min((len(partition.isr) for partition in topic.partitions), default=0)
         if topic.replication_factors[0] < factor and minimum > isr:
             refused[name] = Failure(
                 "too-few-in-sync",

@@ -24,18 +24,18 @@ def find(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPar
 
 
 def find_in(
-    found: MetadataScan, requested: Iterable[TopicPartition]
+    metadata: MetadataScan, requested: Iterable[TopicPartition]
 ) -> Results[TopicPartition, Partition]:
     """The same, of metadata that was read already."""
     topics: dict[str, Topic] = {}
 
     def outcome(each: TopicPartition) -> Partition | Failure:
-        if each.topic not in found:
-            return _no_topic(found, each.topic)
-        topic = topics.get(each.topic) or topics.setdefault(each.topic, found.topic(each.topic))
+        if each.topic not in metadata:
+            return _no_topic(metadata, each.topic)
+        topic = topics.get(each.topic) or topics.setdefault(each.topic, metadata.topic(each.topic))
         return _numbered(topic, each.partition)
 
-    return Results.collect((each, outcome(each)) for each in requested)
+    return Results.collect((partition, outcome(partition)) for partition in requested)
 
 
 def leaders(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPartition, int]:
@@ -44,10 +44,10 @@ def leaders(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[Topic
 
 
 def leaders_in(
-    found: MetadataScan, wanted: Iterable[TopicPartition]
+    metadata: MetadataScan, wanted: Iterable[TopicPartition]
 ) -> Results[TopicPartition, int]:
     """The same, of metadata that was read already."""
-    return _led(find_in(found, wanted))
+    return _led(find_in(metadata, wanted))
 
 
 def by_leader(leading: Mapping[TopicPartition, int]) -> dict[int, list[TopicPartition]]:
@@ -58,22 +58,22 @@ def by_leader(leading: Mapping[TopicPartition, int]) -> dict[int, list[TopicPart
     return groups
 
 
-def _led(found: Results[TopicPartition, Partition]) -> Results[TopicPartition, int]:
-    led = {each: row.leader for each, row in found.values.items() if row.leader is not None}
-    offline = {each: without_leader(each) for each in found.values if each not in led}
-    return Results(led, found.failures | offline)
+def _led(partitions: Results[TopicPartition, Partition]) -> Results[TopicPartition, int]:
+    led = {each: row.leader for each, row in partitions.values.items() if row.leader is not None}
+    offline = {each: without_leader(each) for each in partitions.values if each not in led}
+    return Results(led, partitions.failures | offline)
 
 
 def of_topics(
-    cluster: Cluster, found: MetadataScan, wanted: Mapping[str, Iterable[int] | None]
+    cluster: Cluster, metadata: MetadataScan, wanted: Mapping[str, Iterable[int] | None]
 ) -> Results[Resource, Partition]:
     """The partitions of these topics with these numbers (None: all). Hints name similar topics."""
     outcomes: list[tuple[Resource, Partition | Failure]] = []
     for name, numbers in wanted.items():
-        if name not in found:
-            outcomes.append((Resource("topic", name), _no_topic(found, name)))
+        if name not in metadata:
+            outcomes.append((Resource("topic", name), _no_topic(metadata, name)))
             continue
-        topic = found.topic(name)
+        topic = metadata.topic(name)
         for number in range(len(topic.partitions)) if numbers is None else numbers:
             outcomes.append((TopicPartition(name, number).resource, _numbered(topic, number)))
     results = Results.collect(outcomes)
@@ -81,10 +81,10 @@ def of_topics(
     return Results(results.values, named)
 
 
-def without_leader(each: TopicPartition) -> Failure:
+def without_leader(partition: TopicPartition) -> Failure:
     """The failure of a request about an offline partition."""
-    message = f"partition {each} has no leader"
-    return failure(LEADER_NOT_AVAILABLE, text=message, see=each.resource)
+    message = f"partition {partition} has no leader"
+    return failure(LEADER_NOT_AVAILABLE, text=message, see=partition.resource)
 
 
 def _numbered(topic: Topic, number: int) -> Partition | Failure:
@@ -93,13 +93,13 @@ def _numbered(topic: Topic, number: int) -> Partition | Failure:
     if number < len(partitions) and partitions[number].partition == number:
         return partitions[number]
     last = len(partitions) - 1
-    return next((each for each in partitions if each.partition == number), None) or failure(
+    return next((row for row in partitions if row.partition == number), None) or failure(
         UNKNOWN_TOPIC_OR_PARTITION,
         text=f"topic {topic.name} has no partition {number}",
         hint="Use partition 0." if last == 0 else f"Use partitions 0 to {last}.",
     )
 
 
-def _no_topic(found: MetadataScan, name: str) -> Failure:
-    code = found.errors.get(name, UNKNOWN_TOPIC_OR_PARTITION)
+def _no_topic(metadata: MetadataScan, name: str) -> Failure:
+    code = metadata.errors.get(name, UNKNOWN_TOPIC_OR_PARTITION)
     return failure(code, about=f"topic {name}", requires=f"DESCRIBE on topic {name}")

@@ -43,26 +43,26 @@ def scan_reassigned(
     if seen is not None and (seen.reassignments_read or seen.reassignments_unread is not None):
         return seen
     before = scan(cluster, names, to) if seen is None else seen
-    found = _with_reassignments(cluster, before)
-    if not found.under_replicated or not found.reassignments_read:
-        return found
-    under_replicated = [each.name for each in found.summaries() if each.under_replicated]
+    metadata = _with_reassignments(cluster, before)
+    if not metadata.under_replicated or not metadata.reassignments_read:
+        return metadata
+    under_replicated = [each.name for each in metadata.summaries() if each.under_replicated]
     if len(under_replicated) > _READ_AGAIN:
-        return found
+        return metadata
     now = scan(cluster, under_replicated, to)
     if all(name in now and now.topic(name) == before.topic(name) for name in under_replicated):
-        return found
+        return metadata
     return _with_reassignments(cluster, scan(cluster, names, to))
 
 
-def _with_reassignments(cluster: Cluster, found: MetadataScan) -> MetadataScan:
-    if not found.under_replicated:
-        return found
+def _with_reassignments(cluster: Cluster, metadata: MetadataScan) -> MetadataScan:
+    if not metadata.under_replicated:
+        return metadata
     try:
         with cluster.within(CONTROLLER_S):
-            return found.with_reassignments(replicas_moving(under_way(cluster).values.values()))
+            return metadata.with_reassignments(replicas_moving(under_way(cluster).values.values()))
     except ShellError as error:
-        return found.with_reassignments({}, as_failure(error))
+        return metadata.with_reassignments({}, as_failure(error))
 
 
 # -- describe --------------------------------------------------------------------------------------
@@ -84,13 +84,13 @@ def describe(
     results: Results[str, Topic] = Results()
     if not requested:
         return results
-    found = scan_reassigned(cluster, requested, seen=seen)
+    metadata = scan_reassigned(cluster, requested, seen=seen)
     for name in requested:
-        if name in found:
-            if only is None or only(found.summary(name)):
-                results.values[name] = found.topic(name)
+        if name in metadata:
+            if only is None or only(metadata.summary(name)):
+                results.values[name] = metadata.topic(name)
         else:
-            code = found.errors.get(name, 3)
+            code = metadata.errors.get(name, 3)
             requires = f"DESCRIBE on topic {name}"
             results.failures[name] = failure(code, about=f"topic {name}", requires=requires)
     return Results(results.values, with_near_misses(cluster, results.failures, str))

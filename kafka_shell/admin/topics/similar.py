@@ -37,23 +37,23 @@ def with_near_misses(
 
     Lists all topics once.
     """
-    found = {key: _explained(failure, name_of(key)) for key, failure in failures.items()}
+    explained = {key: _explained(failure, name_of(key)) for key, failure in failures.items()}
     missing = [
         key
         for key, failure in failures.items()
         if failure.code == UNKNOWN_TOPIC_OR_PARTITION and not failure.hint and name_of(key)
     ]
     if not 0 < len(missing) <= _MOST_UNKNOWN:
-        return found
+        return explained
     try:
         names = scan(cluster).names
     except ShellError:
-        return found
+        return explained
     for key in missing:
         near = _similar_name(name_of(key), names)
         if near is not None:
-            found[key] = replace(found[key], hint=f"Did you mean {near}?")
-    return found
+            explained[key] = replace(explained[key], hint=f"Did you mean {near}?")
+    return explained
 
 
 def _explained(failure: Failure, name: str) -> Failure:

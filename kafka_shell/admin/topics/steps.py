@@ -76,15 +76,15 @@ def with_defaults(step: CreateTopics, cluster: Cluster) -> CreateTopics:
         else new
         for new in step.items
     )
-    configs = {each.name: each.value or "" for row in accepted for each in row.configs or ()}
+    configs = {config.name: config.value or "" for row in accepted for config in row.configs or ()}
     return replace(step, items=topics, min_isr=configs.get("min.insync.replicas", ""))
 
 
 def _configured(cluster: Cluster) -> tuple[int, int]:
     """The defaults in the configs of a broker. Raises ShellError."""
     keys = ("num.partitions", "default.replication.factor")
-    found = of_some_broker(cluster, keys)
-    values = [found[key].value if key in found else None for key in keys]
+    entries = of_some_broker(cluster, keys)
+    values = [entries[key].value if key in entries else None for key in keys]
     if not all(value and value.isdecimal() for value in values):
         raise ShellError("the broker does not report the defaults of new topics", code="UNKNOWN")
     return int(values[0] or 0), int(values[1] or 0)
@@ -153,7 +153,7 @@ class TopicsStep(Struct, BaseStep, Generic[_Item], frozen=True):
     def outcomes(self, rows: Mapping[str, Any]) -> Outcomes:
         """The outcome of each change by the row or Failure of its topic."""
         changes = self.changes
-        return Results.of(changes, (self._failure(each.resource, rows) for each in changes))
+        return Results.of(changes, (self._failure(change.resource, rows) for change in changes))
 
     def _failure(self, topic: Resource, rows: Mapping[str, Any]) -> Failure | None:
         requires = f"{self.operation} on {topic}"
@@ -286,7 +286,7 @@ class CreateTopics(TopicsStep[NewTopic], frozen=True):
             if getattr(row, "topic_id", None)  # since Kafka 2.8
         }
         results = super().outcomes(rows)
-        return results.map(lambda each: replace(each, note=ids.get(each.resource.name, "")))
+        return results.map(lambda change: replace(change, note=ids.get(change.resource.name, "")))
 
     def is_visible(self, seen: MetadataScan, item: NewTopic) -> bool:
         return item.name in seen and not seen.summary(item.name).offline
@@ -355,8 +355,8 @@ class DeleteTopics(TopicsStep[Topic], frozen=True):
         state = messages.DeleteTopicsRequest.DeleteTopicState
         by_id = self._by_id
         return messages.DeleteTopicsRequest(
-            topics=[state(name=None, topic_id=uuid_of(each.id)) for each in items if by_id],
-            topic_names=[each.name for each in items],
+            topics=[state(name=None, topic_id=uuid_of(topic.id)) for topic in items if by_id],
+            topic_names=[topic.name for topic in items],
             timeout_ms=timeout_ms,
         )
 
@@ -406,9 +406,9 @@ class Growth(Struct, frozen=True):
         if summary.partitions < self.after:
             return False
         return not summary.offline or all(
-            each.leader is not None
-            for each in seen.topic(self.name).partitions
-            if each.partition >= self.before
+            partition.leader is not None
+            for partition in seen.topic(self.name).partitions
+            if partition.partition >= self.before
         )
 
 

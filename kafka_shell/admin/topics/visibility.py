@@ -40,15 +40,15 @@ def hidden(cluster: Cluster, visible: Container[str]) -> dict[str, Failure]:
         text = "topics without DESCRIBE permission are hidden"
         requires = "DESCRIBE on the cluster"
         return {HIDDEN: failure(CLUSTER_AUTHORIZATION_FAILED, text=text, requires=requires)}
-    found = log_dirs.describe(cluster)
-    stored = {replica.topic for dirs in found for each in dirs for replica in each.replicas}
+    directories = log_dirs.describe(cluster)
+    stored = {replica.topic for dirs in directories for each in dirs for replica in each.replicas}
     others = sorted(name for name in stored if name not in visible)
     refused = {
         f"topic {name}": failure(code, about=f"topic {name}")
         for name, code in (scan(cluster, others).errors if others else {}).items()
         if code == TOPIC_AUTHORIZATION_FAILED  # others were just deleted
     }
-    return refused | {f"{HIDDEN} on broker {id}": why for id, why in found.failures.items()}
+    return refused | {f"{HIDDEN} on broker {id}": why for id, why in directories.failures.items()}
 
 
 def may_be_hidden(cluster: Cluster) -> Failure | None:

@@ -111,8 +111,8 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
         return results
 
 
-def _identity(each: HangingTransaction) -> tuple[TopicPartition, int, int]:
-    return each.topic_partition, each.producer_id, each.start_offset
+def _identity(transaction: HangingTransaction) -> tuple[TopicPartition, int, int]:
+    return transaction.topic_partition, transaction.producer_id, transaction.start_offset
 
 
 def _open(
@@ -151,8 +151,8 @@ def _codes(response: Any) -> dict[tuple[int, TopicPartition], int]:
     }
 
 
-def _abort_failure(each: HangingTransaction, code: int | Failure | None) -> Failure | None:
-    about = f"the transaction of {each.resource.name}"
+def _abort_failure(transaction: HangingTransaction, code: int | Failure | None) -> Failure | None:
+    about = f"the transaction of {transaction.resource.name}"
     if code in _NOT_LEADER:
         return failure(code, about=about, hint="Run the command again, as the leader has changed.")
     return row_failure(code, about, requires="ALTER or CLUSTER_ACTION on the cluster")
@@ -164,7 +164,7 @@ def plan_abort(
     """Abort these open transactions of partitions. Warns about a transaction that is not hanging: a
     marker that its coordinator did not write breaks the atomicity of the transaction
     (WriteTxnMarkers, API key 27)."""
-    partitions = [each.topic_partition for each in hanging]
+    partitions = [transaction.topic_partition for transaction in hanging]
     return Plan(
         Effect.DESTROY,
         (AbortTransactions(tuple(hanging)),) if hanging else (),
@@ -177,7 +177,7 @@ def _warnings(
     cluster: Cluster, chosen: Sequence[HangingTransaction], clock: Clock
 ) -> Iterable[str]:
     listed = transactions.list_transactions(
-        cluster, producer_ids=sorted({each.producer_id for each in chosen})
+        cluster, producer_ids=sorted({hanging.producer_id for hanging in chosen})
     )
     ids = {row.producer_id: row.transactional_id for rows in listed for row in rows}
     known = transactions.describe(cluster, ids.values(), clock=clock)
@@ -193,7 +193,7 @@ def _warnings(
                 f" ID {name}, {transaction.state}); to abort it in all partitions, fence the"
                 " producer"
             )
-    if not {each.producer_id for each in chosen} <= set(ids):
+    if not {hanging.producer_id for hanging in chosen} <= set(ids):
         yield from transactions.doubts(cluster)
     if not listed.ok:
         brokers = "broker" if len(listed.failures) == 1 else "brokers"
@@ -205,31 +205,31 @@ def _last_stable(
     cluster: Cluster, partitions: Sequence[TopicPartition]
 ) -> Results[TopicPartition, PartitionOffset]:
     """The last stable offset of each partition."""
-    found = list_offsets(cluster, dict.fromkeys(partitions, LATEST), committed=True)
+    offsets = list_offsets(cluster, dict.fromkeys(partitions, LATEST), committed=True)
     return Results(
         {
             each: PartitionOffset(each.topic, each.partition, offset.offset)
-            for each, offset in found.values.items()
+            for each, offset in offsets.values.items()
         },
-        found.failures,
+        offsets.failures,
     )
 
 
 def find_open(
-    cluster: Cluster, each: TopicPartition, start_offset: int, *, clock: Clock = time.time
+    cluster: Cluster, partition: TopicPartition, start_offset: int, *, clock: Clock = time.time
 ) -> HangingTransaction | Failure:
     """The open transaction that starts at this offset of a partition, hanging or not."""
-    found = producers.describe(cluster, [each])
-    if each in found.failures:
-        return found.failures[each]
-    open_ = [state for state in found[each] if state.transaction_start is not None]
+    found = producers.describe(cluster, [partition])
+    if partition in found.failures:
+        return found.failures[partition]
+    open_ = [state for state in found[partition] if state.transaction_start is not None]
     for state in open_:
         if state.transaction_start == start_offset:
             return transactions.hanging(state, None, int(clock() * 1000))
     starts = ", ".join(str(state.transaction_start) for state in open_)
     return Failure(
         "no-open-transaction",
-        f"no open transaction of partition {each} starts at offset {start_offset}",
+        f"no open transaction of partition {partition} starts at offset {start_offset}",
         hint=f"Use the start of an open transaction: {starts}." if starts else "",
     )
 
@@ -276,18 +276,18 @@ class FenceProducers(Struct, BaseStep, frozen=True):
         return Results.of(self.changes, (_fence_failure(id, codes[id]) for id in ids))
 
 
-def _coordinator(each: Transaction) -> Coordinator:
-    return Coordinator(CoordinatorKind.TRANSACTION, each.transactional_id)
+def _coordinator(transaction: Transaction) -> Coordinator:
+    return Coordinator(CoordinatorKind.TRANSACTION, transaction.transactional_id)
 
 
-def _fenced(each: Transaction) -> Change:
+def _fenced(transaction: Transaction) -> Change:
     note, lost = "its producer is fenced", ""
-    if each.under_way:
-        note += f", its {each.state} transaction is aborted"
-        count = len(each.partitions)
+    if transaction.under_way:
+        note += f", its {transaction.state} transaction is aborted"
+        count = len(transaction.partitions)
         lost = f"records of the transaction in {counted(count, 'partition')}"
     return Change(
-        each.resource, "fence", "epoch", each.producer_epoch, "new epoch",
+        transaction.resource, "fence", "epoch", transaction.producer_epoch, "new epoch",
         note=note, reversible=False, lost=lost,
     )  # fmt: skip
 

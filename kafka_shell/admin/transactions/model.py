@@ -117,7 +117,7 @@ class HangingSearch(Struct, frozen=True):
     @property
     def unread_count(self) -> str:
         """What could not be searched: `190 partitions and other topics`."""
-        partitions = sum(each.partition is not None for each in self.unread)
+        partitions = sum(unread.partition is not None for unread in self.unread)
         others = "other topics" if partitions < len(self.unread) else ""
         counts = counted(partitions, "partition") if partitions else ""
         return " and ".join(filter(None, (counts, others)))

@@ -38,25 +38,25 @@ def describe(
     topics.
     """
 
-    def ask(some: Sequence[TopicPartition], found: States) -> Sequence[TopicPartition]:
+    def ask(some: Sequence[TopicPartition], producers: States) -> Sequence[TopicPartition]:
         partitions = find(cluster, some)
-        found.failures.update(partitions.failures)
-        return _ask(cluster, _by_broker(partitions.values, broker, found), found)
+        producers.failures.update(partitions.failures)
+        return _ask(cluster, _by_broker(partitions.values, broker, producers), producers)
 
     # If one broker is named, another leader is not asked.
     return ask_in_rounds(cluster, wanted, ask, LEADERS_S if broker is None else 0.0)
 
 
 def _by_broker(
-    partitions: Mapping[TopicPartition, Partition], broker: int | None, found: States
+    partitions: Mapping[TopicPartition, Partition], broker: int | None, producers: States
 ) -> dict[int, list[TopicPartition]]:
     """The partitions by the broker to ask; adds failures of the others."""
     grouped: dict[int, list[TopicPartition]] = {}
     for each, partition in partitions.items():
         if broker is None and partition.leader is None:
-            found.failures[each] = without_leader(each)
+            producers.failures[each] = without_leader(each)
         elif broker is not None and broker not in partition.replicas:
-            found.failures[each] = _no_replica(each, partition.replicas, broker)
+            producers.failures[each] = _no_replica(each, partition.replicas, broker)
         else:
             requested = partition.leader if broker is None else broker
             assert requested is not None
@@ -64,11 +64,11 @@ def _by_broker(
     return grouped
 
 
-def _no_replica(each: TopicPartition, replicas: Sequence[int], broker: int) -> Failure:
+def _no_replica(partition: TopicPartition, replicas: Sequence[int], broker: int) -> Failure:
     have = ", ".join(map(str, replicas))
     return Failure(
         "no-replica",
-        f"broker {broker} has no replica of partition {each}",
+        f"broker {broker} has no replica of partition {partition}",
         hint=f"Use one of its brokers: {have}.",
     )
 
@@ -104,10 +104,10 @@ def _states(partition: TopicPartition, row: Any) -> tuple[ProducerState, ...]:
     return tuple(sorted(states, key=lambda state: state.producer_id))
 
 
-def _state(each: TopicPartition, producer: Any) -> ProducerState:
+def _state(partition: TopicPartition, producer: Any) -> ProducerState:
     return ProducerState(
-        topic=each.topic,
-        partition=each.partition,
+        topic=partition.topic,
+        partition=partition.partition,
         producer_id=producer.producer_id,
         producer_epoch=producer.producer_epoch,
         last_sequence=known(producer.last_sequence),
@@ -118,12 +118,12 @@ def _state(each: TopicPartition, producer: Any) -> ProducerState:
 
 
 def open_transactions(
-    found: Iterable[Iterable[ProducerState]],
+    producers: Iterable[Iterable[ProducerState]],
 ) -> set[tuple[TopicPartition, int, int]]:
     """The open transactions of producers' states: partition, producer ID and first offset."""
     return {
         (state.topic_partition, state.producer_id, state.transaction_start)
-        for states in found
+        for states in producers
         for state in states
         if state.transaction_start is not None
     }

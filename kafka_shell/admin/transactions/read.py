@@ -56,7 +56,7 @@ def list_transactions(
         transactional_id_pattern=pattern,
     )
     responses = cluster.each_broker(request)
-    found: Results[int, tuple[TransactionListing, ...]] = Results({}, responses.failures)
+    listings: Results[int, tuple[TransactionListing, ...]] = Results({}, responses.failures)
     for broker, response in responses.values.items():
         if unknown := response.unknown_state_filters:
             raise ShellError(
@@ -67,8 +67,8 @@ def list_transactions(
             TransactionListing(row.transactional_id, broker, row.producer_id, row.transaction_state)
             for row in response.transaction_states
         )
-        found.values[broker] = tuple(sorted(rows, key=lambda row: row.transactional_id))
-    return found
+        listings.values[broker] = tuple(sorted(rows, key=lambda row: row.transactional_id))
+    return listings
 
 
 def without_coordinator(cluster: Cluster) -> Failure | None:
@@ -86,8 +86,8 @@ def describe(
     without DESCRIBE permission.
     """
 
-    def ask(some: Sequence[str], found: Results[str, Transaction]) -> list[str]:
-        return _describe_round(cluster, some, found, clock)
+    def ask(some: Sequence[str], transactions: Results[str, Transaction]) -> list[str]:
+        return _describe_round(cluster, some, transactions, clock)
 
     return ask_in_rounds(cluster, transactional_ids, ask)
 
@@ -191,10 +191,10 @@ def find_hanging(
         if state.transaction_start is not None
         and (state.last_timestamp is None or now - state.last_timestamp > max_timeout_ms)
     ]
-    found, unknown = only_hanging(cluster, candidates, clock=clock) if candidates else ((), {})
-    nameless = any(each.transactional_id is None for each in found)
+    hanging, unknown = only_hanging(cluster, candidates, clock=clock) if candidates else ((), {})
+    nameless = any(each.transactional_id is None for each in hanging)
     return HangingSearch(
-        found=found,
+        found=hanging,
         searched=len(states.values),
         doubts=doubts(cluster) if nameless else (),
         unread=(
@@ -221,16 +221,16 @@ def _to_search(
     """The partitions, and the given topics that cannot be searched."""
     if partitions is not None and topics is None:
         return list(partitions), {}
-    found = scan(cluster, topics)
+    metadata = scan(cluster, topics)
     wanted = list(partitions or ())
-    for name in sorted(found.names):
-        for partition in found.topic(name).partitions:
+    for name in sorted(metadata.names):
+        for partition in metadata.topic(name).partitions:
             if broker is None or broker in partition.replicas:
                 wanted.append(TopicPartition(name, partition.partition))
     refused = {}
     for name in topics or ():
-        if name not in found:
-            code = found.errors.get(name, 3)
+        if name not in metadata:
+            code = metadata.errors.get(name, 3)
             requires = f"DESCRIBE and READ on topic {name}"
             refused[name] = failure(code, about=f"topic {name}", requires=requires)
     return wanted, refused
@@ -242,14 +242,14 @@ def only_hanging(
     """The open transactions that no coordinator will end, and failures of the partitions whose
     coordinator may be one that does not respond, or that no broker is now."""
     listed = list_transactions(
-        cluster, producer_ids=sorted({each.producer_id for each in candidates})
+        cluster, producer_ids=sorted({producer.producer_id for producer in candidates})
     )
     ids = {row.producer_id: row.transactional_id for rows in listed for row in rows}
     known = describe(cluster, ids.values(), clock=clock)
     silent = next((_unknown_transactions(*each) for each in listed.failures.items()), None)
     silent = silent or without_coordinator(cluster)
     now = int(clock() * 1000)
-    found = []
+    transactions = []
     unknown: dict[TopicPartition, Failure] = {}
     for candidate in sorted(
         candidates, key=lambda candidate: (candidate.topic_partition, candidate.producer_id)
@@ -262,24 +262,24 @@ def only_hanging(
         transaction = known.values.get(transactional_id) if transactional_id is not None else None
         # The coordinator will end the transactions that it lists.
         if transaction is None or candidate.topic_partition not in transaction.partitions:
-            found.append(hanging(candidate, transactional_id, now))
-    still_open = _still_open(cluster, found)
+            transactions.append(hanging(candidate, transactional_id, now))
+    still_open = _still_open(cluster, transactions)
     return tuple(each for some in still_open for each in some), unknown | still_open.failures
 
 
 def _still_open(
-    cluster: Cluster, found: Sequence[HangingTransaction]
+    cluster: Cluster, transactions: Sequence[HangingTransaction]
 ) -> Results[TopicPartition, list[HangingTransaction]]:
     """Those that are open after the coordinators were asked, by partition: one that ends between
     the two requests is no longer listed there, as if it were hanging."""
-    where = dict.fromkeys(TopicPartition(each.topic, each.partition) for each in found)
+    where = dict.fromkeys(TopicPartition(each.topic, each.partition) for each in transactions)
     states = producers.describe(cluster, where)
     open_ = producers.open_transactions(states)
     by_partition: dict[TopicPartition, list[HangingTransaction]] = {}
-    for each in found:
-        at = TopicPartition(each.topic, each.partition)
-        if (at, each.producer_id, each.start_offset) in open_:
-            by_partition.setdefault(at, []).append(each)
+    for transaction in transactions:
+        at = TopicPartition(transaction.topic, transaction.partition)
+        if (at, transaction.producer_id, transaction.start_offset) in open_:
+            by_partition.setdefault(at, []).append(transaction)
     return Results(by_partition, states.failures)
 
 

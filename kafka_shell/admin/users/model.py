@@ -57,7 +57,7 @@ class UserPage(Struct, frozen=True):
         own = (self.credentials, self.quotas, self.client_configs, self.registrations, self.tokens)
         acls = self.acls
         if not isinstance(acls, Failure):
-            acls = tuple(each for each in acls if each.principal == self.principal)
+            acls = tuple(acl for acl in acls if acl.principal == self.principal)
         parts = (*own, acls)
         return bool(self.super_user) or any(
             part.name not in ABSENT if isinstance(part, Failure) else part for part in parts

@@ -122,11 +122,11 @@ def _decoded(found: Results[str, T], noun: str) -> tuple[T, ...]:
 
 
 def _credentials(cluster: Cluster, user: str) -> tuple[ScramCredential, ...]:
-    found = scram.describe(cluster, [user])
-    for failure in found.failures.values():
+    credentials = scram.describe(cluster, [user])
+    for failure in credentials.failures.values():
         if failure.name != "RESOURCE_NOT_FOUND":
             raise as_error(failure)
-    return found.values.get(user, ())
+    return credentials.values.get(user, ())
 
 
 # -- quotas ----------------------------------------------------------------------------------------
@@ -166,8 +166,8 @@ def _bindings(cluster: Cluster, principal: str) -> tuple[AclBinding, ...]:
         AclFilter(principal=_ANYONE),
         AclFilter(resource_type=AclResourceType.GROUP),
     ]
-    found = acls.describe_each(cluster, filters)
-    return tuple(dict.fromkeys(binding for each in found for binding in each))
+    bindings = acls.describe_each(cluster, filters)
+    return tuple(dict.fromkeys(binding for each in bindings for binding in each))
 
 
 def _groups(
@@ -182,12 +182,12 @@ def _groups(
         if isinstance(part, Failure):
             raise as_error(part)
     assert not isinstance(rules, Failure) and not isinstance(bindings, Failure)
-    found = groups.list_groups(cluster)
-    for failure in found.failures.values():
+    listings = groups.list_groups(cluster)
+    for failure in listings.failures.values():
         raise as_error(failure)
     by_name = Bindings(bindings)
     verdicts = {}
-    for name in found.values:
+    for name in listings.values:
         there = replace(rules, bindings=by_name.matching(AclResourceType.GROUP, name))
         access = Access(principal, AclOperation.READ, AclResourceType.GROUP, name)
         verdicts[name] = authorizer.verdict(there, access).allowed
@@ -205,5 +205,5 @@ def _client_ids(
     """The client IDs in the user's quotas and registrations (KIP-649)."""
     quoted = () if isinstance(found, Failure) else _of_user(found, user)
     registered = () if isinstance(registrations, Failure) else registrations
-    names = {*_named(quoted), *(each.entity.client_id for each in registered)}
+    names = {*_named(quoted), *(registration.entity.client_id for registration in registered)}
     return tuple(sorted(name for name in names if name))

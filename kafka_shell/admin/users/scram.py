@@ -64,7 +64,7 @@ def describe(cluster: Cluster, users: Iterable[str] | None = None) -> Credential
             ScramCredential(user, ScramMechanism(info.mechanism), info.iterations)
             for info in rows[user].credential_infos
         )
-        found.values[user] = tuple(sorted(credentials, key=lambda each: each.mechanism))
+        found.values[user] = tuple(sorted(credentials, key=lambda credential: credential.mechanism))
     return found
 
 

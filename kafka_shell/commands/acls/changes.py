@@ -87,7 +87,7 @@ def principals(invocation: Invocation, option: str) -> tuple[str, ...]:
 
 def added(invocation: Invocation) -> list[AclBinding]:
     """The ACLs to add, in the order given."""
-    found: list[AclBinding] = []
+    acl_bindings: list[AclBinding] = []
     named = targets(invocation)
     _refuse_conflicts(invocation, named)
     for index, text in enumerate(invocation["add"]):
@@ -101,8 +101,8 @@ def added(invocation: Invocation) -> list[AclBinding]:
             bindings = (b for rule in _by_flags(invocation, named) for b in rule.bindings(()))
         for binding in bindings:
             _refuse_filter(binding, span)
-            found.append(binding)
-    return found
+            acl_bindings.append(binding)
+    return acl_bindings
 
 
 def copies(invocation: Invocation) -> tuple[str, tuple[str, ...]] | None:
@@ -124,17 +124,17 @@ def copies(invocation: Invocation) -> tuple[str, tuple[str, ...]] | None:
 
 def removed(invocation: Invocation) -> list[AclFilter]:
     """The filters of the ACLs to remove, in the order given."""
-    found: list[AclFilter] = []
+    filters: list[AclFilter] = []
     named = targets(invocation)
     for index, text in enumerate(invocation["remove"]):
         if text:
             rule = parse_rule(text, remove=True)
-            found += rule.filters(_targets_of_rule(rule, named, invocation, "remove", index))
+            filters += rule.filters(_targets_of_rule(rule, named, invocation, "remove", index))
         elif _sides(invocation):
-            found += (f for rule in _by_flags(invocation, named) for f in rule.filters(()))
+            filters += (f for rule in _by_flags(invocation, named) for f in rule.filters(()))
         else:
-            found += _all_of_resources(invocation, named)
-    return found
+            filters += _all_of_resources(invocation, named)
+    return filters
 
 
 def _targets_of_rule(
@@ -178,7 +178,7 @@ def _refuse_conflicts(invocation: Invocation, named: Sequence[Target]) -> None:
         raise _wrong("--operation requires --add or --remove without a rule",
                      invocation, "operation",
                      "Name the operations in a rule: --remove 'any User:bob Write'.")  # fmt: skip
-    if invocation["resource-pattern-type"] and all(each == _CLUSTER for each in named):
+    if invocation["resource-pattern-type"] and all(target == _CLUSTER for target in named):
         raise _wrong("--resource-pattern-type requires an option that names a resource",
                      invocation, "resource-pattern-type",
                      "Name the type in the rule: 'allow User:bob Read on prefixed topic orders.'.",
@@ -250,7 +250,7 @@ def _operations_of_roles(invocation: Invocation, kind: AclResourceType) -> list[
     """The operations that --producer and --consumer grant on a type of resource."""
     roles = ((role, table) for role, table in (("producer", _PRODUCER), ("consumer", _CONSUMER))
              if invocation[role])  # fmt: skip
-    found = dict.fromkeys(each for _, table in roles for each in table.get(kind, ()))
+    found = dict.fromkeys(operation for _, table in roles for operation in table.get(kind, ()))
     if kind is AclResourceType.CLUSTER and invocation["idempotent"]:
         found[AclOperation.IDEMPOTENT_WRITE] = None
     return list(found)

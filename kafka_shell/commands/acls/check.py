@@ -62,8 +62,8 @@ def check_acl(invocation: Invocation, context: Context) -> AccessCheck:
                 code="bad-operation",
                 span=invocation.span("operation"),
             )
-    found = authorizer.check(context.cluster, list(dict.fromkeys(accesses)))
-    return replace(found, notes=(*found.notes, *_missing(context, principal, invocation["topic"])))
+    check = authorizer.check(context.cluster, list(dict.fromkeys(accesses)))
+    return replace(check, notes=(*check.notes, *_missing(context, principal, invocation["topic"])))
 
 
 def _missing(context: Context, principal: str, topics: Sequence[str]) -> Iterator[str]:

@@ -16,16 +16,16 @@ _SPECIAL = re.compile(r"[\s'\"\\]")
 _VERBS = {"allow": "allow the operations", "deny": "deny the operations; overrides allow"}
 
 
-def offer(found: CompletionRequest, known: Catalog) -> Candidates:
+def offer(request: CompletionRequest, known: Catalog) -> Candidates:
     """Candidates for the word being typed in a rule."""
-    typed = found.prefix
-    if found.part == "permission":
+    typed = request.prefix
+    if request.part == "permission":
         return pick(_VERBS, typed, tail=" ")
-    if found.part == "principal":
+    if request.part == "principal":
         return _principals(typed, known)
-    if found.part == "operation":
-        return pick(_operations(found.words), typed)
-    if found.part == "from":
+    if request.part == "operation":
+        return pick(_operations(request.words), typed)
+    if request.part == "from":
         return pick({"from": "only from this host"}, typed, tail=" ")
     return NONE
 
@@ -33,9 +33,9 @@ def offer(found: CompletionRequest, known: Catalog) -> Candidates:
 def _principals(typed: str, known: Catalog) -> Candidates:
     """The known principals, as words of a rule: in double quotes, as the rule itself is usually in
     single ones."""
-    found = pick(known.view.principals.value, split_unfinished(typed)[1].text, tail=" ")
-    offered = tuple(replace(each, text=_word(each.text)) for each in found.offered)
-    return replace(found, offered=offered)
+    candidates = pick(known.view.principals.value, split_unfinished(typed)[1].text, tail=" ")
+    offered = tuple(replace(each, text=_word(each.text)) for each in candidates.offered)
+    return replace(candidates, offered=offered)
 
 
 def _word(name: str) -> str:

@@ -183,7 +183,7 @@ class _Reader:
         return word.text
 
     def _operations(self) -> tuple[AclOperation, ...]:
-        found: list[AclOperation] = []
+        operations: list[AclOperation] = []
         for name, span in self._listed("operations such as Read,Write"):
             operation = find_operation(name, remove=self._remove)
             if operation is None:
@@ -193,8 +193,8 @@ class _Reader:
                     code="bad-rule",
                     span=span,
                 )
-            found.append(operation)
-        return tuple(found)
+            operations.append(operation)
+        return tuple(operations)
 
     def _target(self) -> Target:
         word = self._take("a resource such as topic orders")

@@ -32,11 +32,11 @@ def list_acls(invocation: Invocation, context: Context) -> Sequence[AclBinding] 
         if error.code != "SECURITY_DISABLED":
             raise
         return NoRows(f"no ACLs: {error.message.removeprefix('ACLs: ')}")
-    found = {binding for each in listed for binding in each}
-    if not found:
+    bindings = {binding for each in listed for binding in each}
+    if not bindings:
         return NoRows("no ACLs" if len(filters) == 1 and not _has_filter(invocation)
                        else "no ACLs match these filters")  # fmt: skip
-    in_order = sorted(found, key=lambda binding: binding.order)
+    in_order = sorted(bindings, key=lambda binding: binding.order)
     for binding in in_order:
         for doubt in acls.doubts(binding):
             context.note(f"{binding}: {doubt}")

@@ -43,8 +43,8 @@ def describe_client_configs(
         registrations = client_configs.registrations(context.cluster, which, now=now)
         none = NoRows("no client has registered support for dynamic configs")
         return with_failures(registrations, registrations.failures) or none
-    found = client_configs.describe(context.cluster, which)
-    return with_failures(found, found.failures) or NoRows(
+    configs = client_configs.describe(context.cluster, which)
+    return with_failures(configs, configs.failures) or NoRows(
         f"no dynamic client configs{_for_user(invocation)}"
     )
 
@@ -60,8 +60,8 @@ def _resolved(invocation: Invocation, context: Context) -> Rows[ClientConfig] | 
             "--resolve requires a user",
             hint="Use describe-client-configs USER --client-id ID --resolve.",
         )
-    found = client_configs.resolved(context.cluster, user, client_id or "")
-    return with_failures(found, found.failures) or NoRows(
+    configs = client_configs.resolved(context.cluster, user, client_id or "")
+    return with_failures(configs, configs.failures) or NoRows(
         f"no dynamic configs apply to this client{_for_user(invocation)}"
     )
 

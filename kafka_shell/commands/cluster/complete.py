@@ -8,20 +8,20 @@ from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pi
 from kafka_shell.view.match import LIMIT
 
 
-def offer_conditions(found: CompletionRequest, known: Catalog) -> Candidates:
+def offer_conditions(request: CompletionRequest, known: Catalog) -> Candidates:
     """Return the words of a condition of `wait-until`; after `lag` the groups."""
-    word, blank, rest = found.prefix.partition(" ")
+    word, blank, rest = request.prefix.partition(" ")
     if word == "lag" and blank:
         inner = known.names("groups", rest)
         offered = (replace(each, text=f"lag {each.text} < 1000") for each in inner.offered)
         return replace(inner, offered=tuple(offered))
-    return pick({"healthy": "health finds no problem", "lag": "lag GROUP < 1000"}, found.prefix)
+    return pick({"healthy": "health finds no problem", "lag": "lag GROUP < 1000"}, request.prefix)
 
 
-def offer_features(found: CompletionRequest, known: Catalog) -> Candidates:
+def offer_features(request: CompletionRequest, known: Catalog) -> Candidates:
     """Return the features with their levels, or the supported levels of a feature."""
     features = {each.name: each for each in known.view.features.value}
-    if found.part != "value":
+    if request.part != "value":
 
         def about(name: str) -> tuple[str, str]:
             each = features[name]
@@ -30,15 +30,15 @@ def offer_features(found: CompletionRequest, known: Catalog) -> Candidates:
             more = f"  up to {each.highest}" if each.highest > each.level else ""
             return now + label + more, ""
 
-        return pick(features, found.prefix, about, found.tail)
-    each = features.get(found.key)
+        return pick(features, request.prefix, about, request.tail)
+    each = features.get(request.key)
     if each is None:
         return NONE
     marks = {0: ("off", "")}
     marks[each.highest] = ("highest level", "")
     marks[each.level] = (f"now {each.release}".rstrip(), "override")
     levels = [*range(each.highest, max(each.lowest, 1) - 1, -1), 0]
-    fitting = [level for level in dict.fromkeys(levels) if str(level).startswith(found.prefix)]
+    fitting = [level for level in dict.fromkeys(levels) if str(level).startswith(request.prefix)]
     return Candidates(
         tuple(Candidate(str(level), *marks.get(level, ("", ""))) for level in fitting[:LIMIT]),
         max(0, len(fitting) - LIMIT),

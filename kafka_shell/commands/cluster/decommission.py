@@ -77,15 +77,15 @@ class _Work:
 
     def read(self) -> Decommission:
         """How far it is."""
-        found, self._state, self._drain = steps.read(self._context.cluster, self._broker)
+        progress, self._state, self._drain = steps.read(self._context.cluster, self._broker)
         if self._state.configs is not None:
             self._configs = self._state.configs
         if self._state.running:
             self._done.discard("stop")
         if self._state.cordoned is not None:
             self.cordoned = self._state.cordoned
-        self._found = found
-        return found
+        self._found = progress
+        return progress
 
     def _read_patiently(self) -> Decommission:
         """The same. What cannot be read is read again for a while: brokers and controllers fail.
@@ -94,15 +94,15 @@ class _Work:
         until = min(until, self._context.cluster.deadline or until)
         while True:
             try:
-                found = self.read()
+                progress = self.read()
             except ShellError as error:
                 if error.code != "deadline" or time.monotonic() > until:
                     raise
             else:
-                if found.possible or not self._left:
-                    return found
-                if found.verdict is not Verdict.UNKNOWN or time.monotonic() > until:
-                    raise ShellError(f"stopped: {_why_not(found)}", code="not-safe")
+                if progress.possible or not self._left:
+                    return progress
+                if progress.verdict is not Verdict.UNKNOWN or time.monotonic() > until:
+                    raise ShellError(f"stopped: {_why_not(progress)}", code="not-safe")
             time.sleep(POLL_S)
 
     @property
@@ -192,9 +192,9 @@ class _Work:
         ))  # fmt: skip
 
 
-def _why_not(found: Decommission) -> str:
+def _why_not(progress: Decommission) -> str:
     """Why the broker cannot be decommissioned."""
-    reasons = [each for each in found.reasons if each.verdict is found.verdict]
+    reasons = [reason for reason in progress.reasons if reason.verdict is progress.verdict]
     more = f" and {len(reasons) - 1} more" if len(reasons) > 1 else ""
-    verdict = found.verdict.name.lower()
-    return f"decommissioning broker {found.broker} is {verdict}: {reasons[0].summary}{more}"
+    verdict = progress.verdict.name.lower()
+    return f"decommissioning broker {progress.broker} is {verdict}: {reasons[0].summary}{more}"

@@ -64,23 +64,23 @@ def _to_add(invocation: Invocation, index: int) -> Voter:
 
 def voter_of(text: str) -> Voter:
     """The voter of ID@HOST:PORT[:DIRECTORY-ID]. Raises ValueError."""
-    found = _ADD.fullmatch(text)
-    places = [_ENDPOINT.fullmatch(each) for each in found["at"].split(",")] if found else []
+    match = _ADD.fullmatch(text)
+    places = [_ENDPOINT.fullmatch(each) for each in match["at"].split(",")] if match else []
     endpoints = tuple(
         Endpoint(place["name"] or "", place["v6"] or place["host"], int(place["port"]))
         for place in places
         if place is not None and 0 < int(place["port"]) < 65_536
     )
-    if found is None or len(endpoints) < len(places):
+    if match is None or len(endpoints) < len(places):
         raise ValueError(text)
-    return Voter(int(found["id"]), found["directory"] or "", endpoints)
+    return Voter(int(match["id"]), match["directory"] or "", endpoints)
 
 
 def _to_remove(invocation: Invocation, index: int) -> Voter:
-    found = _REMOVE.fullmatch(invocation["remove"][index])
-    if found is None:
+    match = _REMOVE.fullmatch(invocation["remove"][index])
+    if match is None:
         raise _wrong(invocation, "remove", index, "ID or ID:DIRECTORY-ID")
-    return Voter(int(found["id"]), found["directory"] or "")
+    return Voter(int(match["id"]), match["directory"] or "")
 
 
 def _controller(invocation: Invocation) -> Voter:

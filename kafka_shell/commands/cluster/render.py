@@ -101,8 +101,8 @@ _SEVERITY: dict[Severity, Role] = {
 
 def health_page(health: Health, width: int | None) -> Iterator[Text]:
     """The verdict, then the causes, worst first; notes in one line while anything is critical."""
-    found = by_cause(health.findings)
-    yield from _health_lines(health, found, width)
+    findings = by_cause(health.findings)
+    yield from _health_lines(health, findings, width)
 
 
 def health_details_page(health: HealthDetails, width: int | None) -> Iterator[Text]:
@@ -110,7 +110,7 @@ def health_details_page(health: HealthDetails, width: int | None) -> Iterator[Te
     yield from _health_lines(health, health.findings, width)
 
 
-def _health_lines(health: Health, found: Sequence[Finding], width: int | None) -> Iterator[Text]:
+def _health_lines(health: Health, findings: Sequence[Finding], width: int | None) -> Iterator[Text]:
     size = ", ".join(
         (
             counted(health.brokers, "broker"),
@@ -119,13 +119,13 @@ def _health_lines(health: Health, found: Sequence[Finding], width: int | None) -
         )
     )
     about = text(f"cluster {health.cluster_id}: {size}", "dim")
-    yield from summary(width, _verdict(found), about)
-    if found:
+    yield from summary(width, _verdict(findings), about)
+    if findings:
         yield Text()
-    notes = [each for each in found if each.severity is Severity.NOTE]
-    critical = any(each.severity is Severity.CRITICAL for each in found)
+    notes = [each for each in findings if each.severity is Severity.NOTE]
+    critical = any(each.severity is Severity.CRITICAL for each in findings)
     few = critical and not isinstance(health, HealthDetails)
-    for finding in found:
+    for finding in findings:
         if not (few and finding.severity is Severity.NOTE):
             yield from _finding(finding, width)
     if few and notes:
@@ -158,7 +158,7 @@ def _finding(finding: Finding, width: int | None) -> Iterator[Text]:
     label = text(_words(finding.severity).upper(), _SEVERITY[finding.severity])
     stated = finding.severity is Severity.NOT_CHECKED  # by its label
     summary = finding.summary.removeprefix("not checked: ") if stated else finding.summary
-    examples = [each for each in finding.examples if not mentions(summary, each)]
+    examples = [example for example in finding.examples if not mentions(summary, example)]
     yield from labeled_lines(label, _SEVERITY_LABEL, summary, examples, finding.count, width)
     if command := command_of(finding):
         yield text(" " * _SEVERITY_LABEL) + text(command, "hint")

@@ -73,21 +73,21 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 }
 
 
-def checks_page(found: RestartChecks, width: int | None) -> Iterator[Text]:
+def checks_page(checks: RestartChecks, width: int | None) -> Iterator[Text]:
     """The verdict for each set of brokers, then the reasons, worst first."""
-    if len(found.checks) == 1:
-        yield from _single(found.checks[0], width)
+    if len(checks.checks) == 1:
+        yield from _single(checks.checks[0], width)
     else:
-        yield from draw_table(COLUMNS[RestartCheck], found.checks, width=width)
+        yield from draw_table(COLUMNS[RestartCheck], checks.checks, width=width)
     brokers_of: dict[Reason, list[int]] = {}
-    for check in found.checks:
+    for check in checks.checks:
         for reason in check.reasons:
             brokers_of.setdefault(reason, []).extend(check.brokers)
     for reason, brokers in sorted(
         brokers_of.items(), key=lambda item: item[0].verdict, reverse=True
     ):
         yield Text()
-        about = "" if len(found.checks) == 1 else _about(brokers, len(found.checks))
+        about = "" if len(checks.checks) == 1 else _about(brokers, len(checks.checks))
         yield from reason_lines(reason, about, width)
 
 
@@ -137,9 +137,9 @@ def order_page(order: RestartOrder, width: int | None) -> Iterator[Text]:
         yield text(f"{count} {are} not in the plan: not running, or unsafe to stop", "bad")
         total = len(order.left_out) + sum(map(len, order.batches))
         brokers_of: dict[str, list[int]] = {}
-        for each in order.left_out:
-            for why in each.reasons:
-                brokers_of.setdefault(why, []).append(each.broker)
+        for restarted in order.left_out:
+            for why in restarted.reasons:
+                brokers_of.setdefault(why, []).append(restarted.broker)
         for why, brokers in brokers_of.items():
             yield from hang(text(_about(brokers, total), "heading") + why, width, 4)
 
@@ -176,8 +176,8 @@ def _order_rows(order: RestartOrder) -> Iterator[OrderRow]:
         for broker in check.brokers:
             reasons = tuple(reason.summary for reason in check.reasons)
             yield OrderRow(broker, number, check.verdict, reasons)
-    for each in order.left_out:
-        yield OrderRow(each.broker, None, each.verdict, each.reasons)
+    for restarted in order.left_out:
+        yield OrderRow(restarted.broker, None, restarted.verdict, restarted.reasons)
 
 
 # -- The page of `decommission`: the verdict, and the steps that are done and left -----------------
@@ -200,11 +200,11 @@ def decommission_page(found: Decommission, width: int | None) -> Iterator[Text]:
     yield from draw_table(COLUMNS[DecommissionStep], found.steps, width=width)
 
 
-def _verdict(found: Decommission) -> Text:
-    if found.ok:
-        done = found.step("configs").state == DONE
+def _verdict(progress: Decommission) -> Text:
+    if progress.ok:
+        done = progress.step("configs").state == DONE
         return text("decommissioned", "good") if done else text("nothing is left to remove", "good")
-    return text("decommissioning is ") + verdict_text(found.verdict)
+    return text("decommissioning is ") + verdict_text(progress.verdict)
 
 
 PAGES: dict[type, Page] = {

@@ -32,18 +32,18 @@ def api_versions(
     only = None
     if invocation["broker-id"]:
         only = [int(id) for id in select.brokers(invocation, context.cluster)]
-    found, failed = features.api_versions(context.cluster, only)
+    supports, failed = features.api_versions(context.cluster, only)
     requested = invocation["api"]
     rows = tuple(
         row
-        for row in found
+        for row in supports
         if (not requested or any(_matches(word, row) for word in requested))
         and (row.differs or not invocation["differences"])
     )
     if not rows and not failed:
         return NoRows("no broker supports these APIs" if requested else "no differences")
     if not rows:
-        compared = [broker.broker for row in found for broker in row.brokers]
+        compared = [broker.broker for row in supports for broker in row.brokers]
         others = ", ".join(map(str, sorted(set(compared))))
         if others and invocation["differences"]:
             context.note(f"no differences found; brokers compared: {others}")
@@ -63,9 +63,9 @@ def describe_broker(
     chosen = select.brokers_among(invocation, known.by_id)
     found = cluster_reads.describe(known, map(int, chosen))
     failures: dict[Resource, Failure] = {
-        Resource(what, f"of broker {each.broker.id}"): failure
-        for each in found
-        for what, failure in each.not_read
+        Resource(what, f"of broker {description.broker.id}"): failure
+        for description in found
+        for what, failure in description.not_read
     }
     return Results({Resource("broker", str(each.broker.id)): each for each in found}, failures)
 

@@ -40,10 +40,10 @@ class Condition(Kind):
     def convert(self, parameter: Argument | Option, text: str) -> WaitCondition:
         if text.strip() == "healthy":
             return WaitCondition(text)
-        found = _LAG.fullmatch(text)
-        if found is None:
+        match = _LAG.fullmatch(text)
+        if match is None:
             raise kinds.invalid(parameter, "'healthy' or 'lag GROUP < 1000'", text)
-        word, operator, limit = found.groups()
+        word, operator, limit = match.groups()
         quoted = len(word) > 1 and word[0] == word[-1] == "'"
         in_time = not INTEGER.fullmatch(limit)
         try:
@@ -52,7 +52,7 @@ class Condition(Kind):
             most = -1
         if most < 0:
             expected = "a lag in records (1000) or in time (5m)"
-            raise kinds.invalid(parameter, expected, limit, at=found.span(3))
+            raise kinds.invalid(parameter, expected, limit, at=match.span(3))
         return WaitCondition(text, word[1:-1] if quoted else word, most, in_time)
 
     def format(self, value: WaitCondition) -> str:

@@ -18,52 +18,52 @@ from kafka_shell.view.view import ClusterView, ConfigDoc, Key
 _LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 
-def offer(found: CompletionRequest, known: Catalog) -> Candidates:
+def offer(request: CompletionRequest, known: Catalog) -> Candidates:
     """Return config keys or values of the resource that the line names."""
-    if is_about_quotas(found):
-        return _of_entity(found, known)
-    kind, resource = subject_of(found, known.view)
-    of = _values if found.part == "value" else _keys
-    return of(known.view, kind, resource, found)
+    if is_about_quotas(request):
+        return _of_entity(request, known)
+    kind, resource = subject_of(request, known.view)
+    of = _values if request.part == "value" else _keys
+    return of(known.view, kind, resource, request)
 
 
-def needs(found: CompletionRequest, view: ClusterView) -> Sequence[Key]:
+def needs(request: CompletionRequest, view: ClusterView) -> Sequence[Key]:
     """Return the resource, and its type if the documentation of its configs is unknown."""
-    if is_about_quotas(found):
+    if is_about_quotas(request):
         return ("quotas",)
-    kind, resource = subject_of(found, view)
+    kind, resource = subject_of(request, view)
     docs = view.documentation.get(kind)
     documented: list[Key] = [] if docs is not None and docs.read_at else [kind]
     return documented if resource is None else [*documented, resource]
 
 
-def document(found: CompletionRequest, key: str, view: ClusterView) -> tuple[str, str] | None:
+def document(request: CompletionRequest, key: str, view: ClusterView) -> tuple[str, str] | None:
     """Return heading and text about a quota or client config; None for configs of brokers."""
-    if not is_about_quotas(found):
+    if not is_about_quotas(request):
         return None
-    return quotas.document(found, key, view) or client_configs.document(found, key, view)
+    return quotas.document(request, key, view) or client_configs.document(request, key, view)
 
 
-def is_about_quotas(found: CompletionRequest) -> bool:
+def is_about_quotas(request: CompletionRequest) -> bool:
     """Return whether config-command is used for a user, client ID or IP address."""
-    command = found.command.name if found.command is not None else ""
-    return command == "config-command" and bool(quotas.entity_of(found.words).parts)
+    command = request.command.name if request.command is not None else ""
+    return command == "config-command" and bool(quotas.entity_of(request.words).parts)
 
 
-def _of_entity(found: CompletionRequest, known: Catalog) -> Candidates:
+def _of_entity(request: CompletionRequest, known: Catalog) -> Candidates:
     """Return keys of config-command for a user, client ID or IP address: quotas, and for users also
     dynamic client configs and SCRAM mechanisms."""
-    offered = quotas.offer(found, known)
-    entity = quotas.entity_of(found.words)
+    offered = quotas.offer(request, known)
+    entity = quotas.entity_of(request.words)
     if not has_dynamic(entity):
         return offered
-    offered += client_configs.offer(found, known)
-    if found.part == "value" or entity.client_id is not None:
+    offered += client_configs.offer(request, known)
+    if request.part == "value" or entity.client_id is not None:
         return offered
     scram = dict.fromkeys((mechanism.label for mechanism in ScramMechanism), "credential")
-    if found.name == "delete-config":
+    if request.name == "delete-config":
         scram[SUPPORTED] = "configs that clients support"
-    return offered + pick(scram, found.prefix, tail=found.tail)
+    return offered + pick(scram, request.prefix, tail=request.tail)
 
 
 # -- the resource ----------------------------------------------------------------------------------

@@ -224,7 +224,7 @@ def _alter_credentials(
             f"{both[0].label} is both added and deleted", span=invocation.span("delete-config")
         )
     password = None
-    if not all(each.password for each in requested):
+    if not all(credential.password for credential in requested):
         password = scram_options.prompt_password(user, invocation, context)
     plans = []
     if requested:

@@ -56,7 +56,7 @@ def config_command(invocation: Invocation, context: Context) -> Plan | Results[A
     alterations = _alterations(invocation)
     _refuse_nothing(invocation, alterations)
     plan = alter(invocation, context.cluster, resources, alterations)
-    keys = [each.key for each in alterations]
+    keys = [alteration.key for alteration in alterations]
     return replace(plan, fresh=lambda later: _tables(later, resources, keys))
 
 

@@ -200,8 +200,8 @@ def _table(table: ConfigTable, width: int | None) -> Iterator[Text]:
 def _lines(lines: Sequence[ConfigLine], width: int | None) -> Iterator[Text]:
     """The lines, without blank lines between them."""
 
-    for each in lines:
-        yield from config_line(each, width)
+    for line in lines:
+        yield from config_line(line, width)
 
 
 PAGES: dict[type, Page] = {ConfigTable: _table}

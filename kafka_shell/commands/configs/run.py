@@ -136,12 +136,12 @@ def describe_configs(
     keys: Sequence[str] = invocation["key"]
     show_all = invocation["all"] or any(r.type is ResourceType.BROKER_LOGGER for r in resources)
     documented = invocation["documentation"]
-    found = configs.in_parts(
+    entries = configs.in_parts(
         context.cluster, resources, keys or None, synonyms=True, documentation=documented
     )
-    found = reported(found, len(resources), context)
+    entries = reported(entries, len(resources), context)
     only_set = invocation["only-set"] or not (keys or show_all)
-    shown = (_shown(part, only_set=only_set, documented=documented) for part in found)
+    shown = (_shown(part, only_set=only_set, documented=documented) for part in entries)
     if show_all and not keys and len(resources) > _STREAM_ABOVE:
         return Parts(shown)
     merged = Results.merge(shown)
@@ -240,10 +240,10 @@ def pointing_at_keys(invocation: Invocation) -> Iterator[None]:
     mistakes = MistakeCollector()
     with mistakes.collecting():
         yield
-    distinct = {each.message: each for each in mistakes.found}
-    for each in distinct.values():
-        if isinstance(each, ConfigRefused):
-            each.span = span_of_key(invocation, each.key)
+    distinct = {error.message: error for error in mistakes.found}
+    for error in distinct.values():
+        if isinstance(error, ConfigRefused):
+            error.span = span_of_key(invocation, error.key)
     raise_all([*distinct.values()])
 
 
@@ -257,7 +257,7 @@ def span_of_key(invocation: Invocation, key: str) -> tuple[int, int] | None:
 
 
 def _refuse_duplicates(invocation: Invocation, alterations: Sequence[ConfigAlteration]) -> None:
-    counts = Counter(each.key for each in alterations)
+    counts = Counter(alteration.key for alteration in alterations)
     raise_all(
         [
             UsageError(f"{key} is set twice", span=span_of_key(invocation, key))

@@ -101,10 +101,10 @@ def _plan(invocation: Invocation, context: Context, names: Sequence[str]) -> Pla
             plan, "NO_OFFSETS", "Name the partitions: --topic orders:0,1 or --topic orders"
         )
     else:
-        found = _partitions_to_reset(invocation, context, names)
-        wanted = {name: select.topic_partitions(each) for name, each in found.items()}
+        partitions = _partitions_to_reset(invocation, context, names)
+        wanted = {name: select.topic_partitions(each) for name, each in partitions.items()}
         plan = group_resets.plan_reset(cluster, wanted, where, kind)
-        for each in found.values():
+        for each in partitions.values():
             plan.refused.failures.update(each.failures)
     if where.to is not ResetTarget.TIME:
         return plan
@@ -130,8 +130,8 @@ def _partitions_to_reset(
         return dict.fromkeys(names, select.partitions(invocation, cluster))
     held = group_resets.committed_of(cluster, names)  # the plan rejects the others
     topics = {name: frozenset(at.topic for at in held.values.get(name, ())) for name in names}
-    found = {some: _among(invocation, context, some) for some in set(topics.values())}
-    return {name: found[topics[name]] for name in names}
+    partitions = {some: _among(invocation, context, some) for some in set(topics.values())}
+    return {name: partitions[topics[name]] for name in names}
 
 
 def _among(
@@ -163,16 +163,16 @@ def _selected(
     chosen: dict[TopicPartition, None] = {}
     refused: Refused = {}
     by_topic: dict[str, dict[int, TopicPartition]] = {}
-    for each in sorted(offsets):
-        by_topic.setdefault(each.topic, {})[each.partition] = each
+    for offset in sorted(offsets):
+        by_topic.setdefault(offset.topic, {})[offset.partition] = offset
     topics = list(by_topic)
     for index, (word, numbers) in enumerate(invocation["topic"]):
-        found = kinds.select([word], topics)
-        for _, item in found.unmatched:
+        selection = kinds.select([word], topics)
+        for _, item in selection.unmatched:
             if kinds.is_pattern(item):
                 raise _no_match(item, invocation.span("topic", index))
             refused[Resource("topic", item)] = _no_offset(item, did_you_mean(item, topics))
-        for topic in found.names:
+        for topic in selection.names:
             existing = by_topic[topic]
             for number in existing if numbers is None else numbers:
                 if number in existing:
@@ -306,10 +306,10 @@ def read_offsets(file: str, groups: Sequence[str]) -> dict[str, Offsets]:
 def _row(file: str, line: int, row: list[str]) -> tuple[TopicPartition, int]:
     words = [word.strip() for word in row]
     numbers = words[1:]
-    if len(words) != 3 or not all(each.isascii() and each.isdigit() for each in numbers):
+    if len(words) != 3 or not all(number.isascii() and number.isdigit() for number in numbers):
         problem = f"expected topic,partition,offset, got '{','.join(row)[:60]}'"
         raise bad_file(file, problem, line=line)
-    if not words[0] or any(len(each) > 19 for each in numbers):
+    if not words[0] or any(len(number) > 19 for number in numbers):
         raise bad_file(file, "topic, partition or offset is out of range", line=line)
     partition, offset = map(int, numbers)
     if partition > _MAX_PARTITION or offset > _MAX_OFFSET:

@@ -34,28 +34,28 @@ K = TypeVar("K")
 
 def describe_group(invocation: Invocation, context: Context) -> Results[Resource, object] | NoRows:
     """State, offsets with lag, and members with their assignments of groups."""
-    found, at = _described(invocation, context)
-    rows = _selected_rows(invocation, context, found, at)
-    if found.values and not invocation["members"]:
+    groups, at = _described(invocation, context)
+    rows = _selected_rows(invocation, context, groups, at)
+    if groups.values and not invocation["members"]:
         _note_hidden_offsets(context)  # after the rows, which take the time of reading for rates
     return rows
 
 
 def _selected_rows(
-    invocation: Invocation, context: Context, found: Results[GroupKey, Group], at: float
+    invocation: Invocation, context: Context, groups: Results[GroupKey, Group], at: float
 ) -> Results[Resource, object] | NoRows:
     if (invocation["lag"] or invocation["offsets"]) and _is_by(invocation) != "group":
-        found = with_changes(found, at, _named(invocation), context.previous)
-    if found.values and (invocation["sort"] or _is_by(invocation)):
-        return _largest_lag_first(invocation, context, found, at)
+        groups = with_changes(groups, at, _named(invocation), context.previous)
+    if groups.values and (invocation["sort"] or _is_by(invocation)):
+        return _largest_lag_first(invocation, context, groups, at)
     if invocation["state"]:
-        found = Results(_sorted_by_lag(found.values), found.failures)
-    values = {name: _selected_view(group, invocation) for name, group in found.values.items()}
-    if found.ok and not any(values.values()):
+        groups = Results(_sorted_by_lag(groups.values), groups.failures)
+    values = {name: _selected_view(group, invocation) for name, group in groups.values.items()}
+    if groups.ok and not any(values.values()):
         what = "members" if invocation["members"] else "offsets"
-        where = " ".join(found.values) or "any visible group (requires DESCRIBE)"
+        where = " ".join(groups.values) or "any visible group (requires DESCRIBE)"
         return NoRows(f"no {what} in {where}")
-    return by_resource(Results(values, found.failures))
+    return by_resource(Results(values, groups.failures))
 
 
 def _named(invocation: Invocation) -> list[str]:
@@ -72,13 +72,13 @@ def _described(invocation: Invocation, context: Context) -> tuple[Results[GroupK
     """The selected groups, and when their offsets were read; each broker that failed is a
     failure."""
     listed = selected_groups(invocation, context.cluster)
-    found = describe_listed(context.cluster, listed, offsets=not invocation["members"])
+    groups = describe_listed(context.cluster, listed, offsets=not invocation["members"])
     at = time.monotonic()
     if not invocation["members"]:
         known = None if context.previous is None else context.previous.setdefault("time-lag", {})
-        found = with_time_lag(context.cluster, found, known)
-        found = Results(found.values, without_hidden_times(found.failures, context))
-    return found, at
+        groups = with_time_lag(context.cluster, groups, known)
+        groups = Results(groups.values, without_hidden_times(groups.failures, context))
+    return groups, at
 
 
 def without_hidden_times(failures: Mapping[K, Failure], context: Context) -> dict[K, Failure]:
@@ -99,19 +99,19 @@ def _note_hidden_offsets(context: Context) -> None:
 
 
 def _largest_lag_first(
-    invocation: Invocation, context: Context, found: Results[GroupKey, Group], at: float
+    invocation: Invocation, context: Context, groups: Results[GroupKey, Group], at: float
 ) -> Results[Resource, object]:
     """The groups, one row for each, or their partitions."""
     rows: dict[str, object]
     if _is_by(invocation) == "group":
-        rows = by_group(found, at, _named(invocation), context.previous)
+        rows = by_group(groups, at, _named(invocation), context.previous)
     elif invocation["offsets"] or invocation["lag"] or invocation["by"]:
-        offsets = by_partition(found)
-        failures = by_resource(Results({}, found.failures)).failures
+        offsets = by_partition(groups)
+        failures = by_resource(Results({}, groups.failures)).failures
         return Results({Resource("group-offsets"): offsets}, failures)
     else:
-        rows = dict(_sorted_by_lag(found.values))
-    return by_resource(Results(rows, found.failures))
+        rows = dict(_sorted_by_lag(groups.values))
+    return by_resource(Results(rows, groups.failures))
 
 
 def _sorted_by_lag(groups: Mapping[str, Group]) -> dict[str, Group]:

@@ -75,9 +75,9 @@ def _assignment(member: Member) -> str:
             f"{role}:{subtopology}:{','.join(str(task.partition) for task in tasks)}"
             for (role, subtopology), tasks in grouped
         )
-    by_topic = groupby(member.assignment, lambda each: each.topic)
+    by_topic = groupby(member.assignment, lambda partition: partition.topic)
     return " ".join(
-        f"{topic}:{','.join(str(each.partition) for each in partitions)}"
+        f"{topic}:{','.join(str(partition.partition) for partition in partitions)}"
         for topic, partitions in by_topic
     )
 

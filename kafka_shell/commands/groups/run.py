@@ -20,12 +20,12 @@ from kafka_shell.wire.connection import Cluster
 def list_groups(invocation: Invocation, context: Context) -> object:
     """The names of groups; with --long also details."""
     types = [GroupType(each) for each in invocation["type"]]
-    found = read.list_groups(context.cluster, invocation["state"], types)
-    words, known = invocation["groups"], list(found.values)
-    if found.failures:  # of brokers that did not respond, and may have the groups that are named
+    listings = read.list_groups(context.cluster, invocation["state"], types)
+    words, known = invocation["groups"], list(listings.values)
+    if listings.failures:  # of brokers that did not respond, and may have the groups that are named
         names = kinds.select(words, known).names if words else known
-        listing = Listing([found[name] for name in names], long=invocation["long"])
-        return Results({Resource("group"): listing}, by_resource(found).failures)
+        listing = Listing([listings[name] for name in names], long=invocation["long"])
+        return Results({Resource("group"): listing}, by_resource(listings).failures)
     listed = select.listed(words, known, "group", context)
     if isinstance(listed, NoRows):
         return listed
@@ -33,7 +33,7 @@ def list_groups(invocation: Invocation, context: Context) -> object:
         filters = [*invocation["type"], *invocation["state"]]
         matching = f" of type or state {' or '.join(filters)}" if filters else ""
         return NoRows(f"no groups{matching} (groups without DESCRIBE permission are hidden)")
-    return Listing([found[name] for name in listed], long=invocation["long"])
+    return Listing([listings[name] for name in listed], long=invocation["long"])
 
 
 def by_resource(found: Results[GroupKey, Any]) -> Results[Resource, Any]:

@@ -85,9 +85,9 @@ def _wanted(dir: LogDir, path: str | None) -> bool:
     return path is None or dir.path == path
 
 
-def _down(found: MetadataScan) -> dict[Resource, Failure]:
+def _down(metadata: MetadataScan) -> dict[Resource, Failure]:
     """A failure for each broker with replicas that is not running."""
-    down = found.replica_ids() - {broker.id for broker in found.brokers}
+    down = metadata.replica_ids() - {broker.id for broker in metadata.brokers}
     return {
         _broker(id): failure(
             BROKER_NOT_AVAILABLE, text=f"broker {id} is down, so its log directories cannot be read"
@@ -103,18 +103,18 @@ def _replicas(dirs: Sequence[LogDir]) -> list[ReplicaOnDisk]:
 
 def _unread(
     metadata: MetadataScan,
-    found: Results[int, tuple[LogDir, ...]],
+    directories: Results[int, tuple[LogDir, ...]],
     brokers: Sequence[int] | None,
     partitions: Sequence[TopicPartition] | None,
 ) -> list[Replica]:
     """The replicas that no log directory lists: on brokers that were not read, and on those with an
     offline directory."""
-    offline = {dir.broker for dirs in found for dir in dirs if dir.error}
+    offline = {dir.broker for dirs in directories for dir in dirs if dir.error}
     wanted = metadata.replica_ids() if brokers is None else set(brokers)
-    incomplete = (wanted - found.values.keys()) | offline
+    incomplete = (wanted - directories.values.keys()) | offline
     if not incomplete:
         return []
-    rows = [row for dirs in found for dir in dirs for row in dir.rows]
+    rows = [row for dirs in directories for dir in dirs for row in dir.rows]
     listed = {(row.broker, row.topic, row.partition) for row in rows}
     chosen = None if partitions is None else {(each.topic, each.partition) for each in partitions}
     return [

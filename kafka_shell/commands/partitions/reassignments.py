@@ -140,14 +140,14 @@ def _replicas_before(context: Context) -> Assignment:
 def _moving(invocation: Invocation, context: Context) -> Results[Resource, TopicPartition]:
     if invocation["partitions"]:
         chosen = select.partitions(invocation, context.cluster, "partitions")
-        return chosen.map(lambda each: TopicPartition(each.topic, each.partition))
+        return chosen.map(lambda partition: TopicPartition(partition.topic, partition.partition))
     topics = select.topics(invocation, context.cluster, "topics")
     moving = confirmed_under_way(context.cluster, topics).values
-    busy = {each.topic for each in moving}
+    busy = {partition.topic for partition in moving}
     idle = [name for name in topics if name not in busy]
     missing = topics_read.describe(context.cluster, idle, only=lambda topic: False).failures
     return Results(
-        {each.resource: each for each in moving},
+        {partition.resource: partition for partition in moving},
         {Resource("topic", name): failure for name, failure in missing.items()},
     )
 
@@ -237,9 +237,9 @@ def _growth(cluster: Cluster, now: CurrentAssignment, growing: Mapping[str, int]
     """The plan that adds partitions, where `now` places them."""
     wanted = {}
     for topic, count in growing.items():
-        found = now.found.topic(topic).partitions if topic in now.found else ()
-        new = (TopicPartition(topic, number) for number in range(len(found), count))
-        replicas = (*(each.replicas for each in found), *(now.added[each] for each in new))
+        partitions = now.found.topic(topic).partitions if topic in now.found else ()
+        new = (TopicPartition(topic, number) for number in range(len(partitions), count))
+        replicas = (*(row.replicas for row in partitions), *(now.added[place] for place in new))
         wanted[topic] = (count, replicas if len(replicas) == count else ())
     return plan_growth(cluster, wanted)
 
@@ -277,10 +277,10 @@ def _planned(
     if invocation["drain"] is not None:
         broker = _drained(invocation, now)
         if invocation["partitions"]:
-            found = select.partitions(invocation, cluster, "partitions")
-            chosen = [each for each in select.topic_partitions(found) if each in now.replicas]
+            partitions = select.partitions(invocation, cluster, "partitions")
+            chosen = [each for each in select.topic_partitions(partitions) if each in now.replicas]
             planned = move_targets.drained(now, disks, broker, partitions=chosen)
-            return replace(planned, refused=planned.refused | found.failures)
+            return replace(planned, refused=planned.refused | partitions.failures)
         return move_targets.drained(now, disks, broker, topics)
     brokers = named_brokers(invocation, cluster, now, disks, "broker-list")
     return move_targets.spread_over(now, disks, topics or (), brokers)

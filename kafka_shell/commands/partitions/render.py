@@ -112,10 +112,10 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 def election_page(status: ElectionStatus, width: int | None) -> Iterator[Text]:
     """Counts by status, then the partitions that are not completed."""
     rows = status.partitions
-    counts = {name: sum(each.status == name for each in rows) for name in _ELECTION_STATUS}
+    counts = {name: sum(row.status == name for row in rows) for name in _ELECTION_STATUS}
     statuses = (f"{count:,} {name}" for name, count in counts.items() if count)
     yield from summary(width, text(counted(len(rows), "partition"), "heading"), *statuses)
-    incomplete = [each for each in rows if each.status != "completed"]
+    incomplete = [row for row in rows if row.status != "completed"]
     if incomplete:
         yield Text()
         yield from draw_table(COLUMNS[LeaderStatus], incomplete, width=width)

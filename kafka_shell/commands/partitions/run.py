@@ -24,10 +24,10 @@ def list_reassignments(
 ) -> tuple[Reassignment, ...] | NoRows:
     """The running reassignments, and how much of them is copied."""
     topics = select.topics(invocation, context.cluster) if invocation["topic"] else None
-    found = under_way(context.cluster, topics)
-    if not found.values:
+    moves = under_way(context.cluster, topics)
+    if not moves.values:
         return NoRows("no partition is being reassigned")
-    return tuple(with_sizes(context.cluster, list(found)))
+    return tuple(with_sizes(context.cluster, list(moves)))
 
 
 def elect_preferred(invocation: Invocation, context: Context) -> Plan:
@@ -44,8 +44,8 @@ def elect_leaders(invocation: Invocation, context: Context) -> Plan:
     if invocation["election-type"] != UNCLEAN:
         return elect_preferred(invocation, context)
     chosen = _selected(invocation, context)
-    found = elections.leaderless(context.cluster) if chosen is None else chosen
-    return elections.plan_unclean(found, timeout_ms=timeout_ms(invocation))
+    partitions = elections.leaderless(context.cluster) if chosen is None else chosen
+    return elections.plan_unclean(partitions, timeout_ms=timeout_ms(invocation))
 
 
 def verify_preferred(invocation: Invocation, context: Context) -> ElectionStatus | NoRows:
@@ -60,8 +60,8 @@ def verify_preferred(invocation: Invocation, context: Context) -> ElectionStatus
 def _selected(invocation: Invocation, context: Context) -> Results[Resource, Partition] | None:
     """The partitions of the command or its file; None for all."""
     if invocation["path-to-json-file"]:
-        found = find(context.cluster, read_partitions(invocation["path-to-json-file"]))
-        return found.keyed(lambda each: each.resource)
+        partitions = find(context.cluster, read_partitions(invocation["path-to-json-file"]))
+        return partitions.keyed(lambda partition: partition.resource)
     if invocation["topic"]:
         return select.partitions(invocation, context.cluster)
     return None

@@ -22,36 +22,36 @@ def _themes(folder: Path) -> Mapping[str, str]:
     return {**files, **dict.fromkeys(pygments_themes(), "a style of Pygments")}
 
 
-def offer_themes(found: CompletionRequest, known: Catalog) -> Candidates:
+def offer_themes(request: CompletionRequest, known: Catalog) -> Candidates:
     """The themes of this program and of the user, and the styles of Pygments."""
     themes = _themes(known.config / "themes")
-    return pick(themes, found.prefix)
+    return pick(themes, request.prefix)
 
 
-def offer_values(found: CompletionRequest, known: Catalog) -> Candidates:
+def offer_values(request: CompletionRequest, known: Catalog) -> Candidates:
     """The values of the setting that the line names."""
-    name = next(iter(found.words.get("name", ())), "")
-    return pick(getattr(SETTINGS.get(name), "choices", ()), found.prefix)
+    name = next(iter(request.words.get("name", ())), "")
+    return pick(getattr(SETTINGS.get(name), "choices", ()), request.prefix)
 
 
 _OFFERED = 30  # entries to complete; each is a file
 
 
-def offer_entries(found: CompletionRequest, known: Catalog) -> Candidates:
+def offer_entries(request: CompletionRequest, known: Catalog) -> Candidates:
     """The newest entries of this cluster with their commands, newest first."""
     entries = {
         entry.id: f"{'undone: ' if entry.undone else ''}{entry.command}"
         for entry in _of_cluster(known)
     }
-    return pick(entries, found.prefix)
+    return pick(entries, request.prefix)
 
 
-def offer_undoable(found: CompletionRequest, known: Catalog) -> Candidates:
+def offer_undoable(request: CompletionRequest, known: Catalog) -> Candidates:
     """Those that can be undone."""
     entries = {
         entry.id: entry.command for entry in _of_cluster(known) if entry.undo and not entry.undone
     }
-    return pick(entries, found.prefix)
+    return pick(entries, request.prefix)
 
 
 def _of_cluster(known: Catalog) -> list[JournalEntry]:

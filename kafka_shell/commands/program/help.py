@@ -93,7 +93,7 @@ def usage_lines(command: Command, columns: int | None) -> list[str]:
     """The usage, wrapped; an option stays on one line with its value where there is room."""
     words = re.split(r" (?!(?:[A-Z{]|options\]))", f"usage: {usage(command)}")
     room = (columns or 0) - 7
-    text = " ".join(each.replace(" ", _NO_BREAK) if len(each) <= room else each for each in words)
+    text = " ".join(word.replace(" ", _NO_BREAK) if len(word) <= room else word for word in words)
     return [line.replace(_NO_BREAK, " ") for line in _wrapped(text, columns, indent=7)]
 
 

@@ -42,13 +42,13 @@ def connect(invocation: Invocation, context: Context) -> str:
     if not flags:
         return on_expected_cluster(context, lambda: answer_of(context, deadline))
     if settings.names_a_cluster(flags):
-        found = settings.load(flags, environ, context.paths.config_file)
-        found = settings.kept_from(context.settings, found)
+        loaded = settings.load(flags, environ, context.paths.config_file)
+        loaded = settings.kept_from(context.settings, loaded)
     else:
-        found = settings.load_for_line(
+        loaded = settings.load_for_line(
             context.settings, flags, context.environ, context.paths.config_file
         )
-    other = context.with_settings(found)
+    other = context.with_settings(loaded)
     try:  # stay on the current cluster if the other cannot be reached
         answer = on_expected_cluster(other, lambda: answer_of(other, deadline))
     finally:
@@ -56,9 +56,9 @@ def connect(invocation: Invocation, context: Context) -> str:
     if invocation["discover"]:
         return answer
     if context.shell is not None and context.session.cache is not None:  # the prompt's own session
-        context.shell.connect(found)
+        context.shell.connect(loaded)
     else:
-        context.session.switch(found, other.session.expected_id)
+        context.session.switch(loaded, other.session.expected_id)
     return answer
 
 

@@ -181,7 +181,7 @@ def _set_the_same(entry: JournalEntry) -> bool:
     """Whether every value is as it was before, such as the level of a logger, which is set again as
     its own."""
     applied = [book.change_of(row) for row in entry.changes if is_applied(row)]
-    return bool(applied) and all(each.reversible for each in applied) and not net(applied)
+    return bool(applied) and all(change.reversible for change in applied) and not net(applied)
 
 
 # -- the plan --------------------------------------------------------------------------------------
@@ -190,12 +190,12 @@ def _set_the_same(entry: JournalEntry) -> bool:
 def _irreversible(changes: Sequence[Change]) -> Iterator[str]:
     """Warnings of what undoing does not restore."""
     kept = [
-        f"irreversible and not undone: {about_change(each)}"
-        for each in changes
-        if not each.reversible
+        f"irreversible and not undone: {about_change(change)}"
+        for change in changes
+        if not change.reversible
     ]
     yield from few(kept, "irreversible changes")
-    yield from dict.fromkeys(each.lost for each in changes if each.lost)
+    yield from dict.fromkeys(change.lost for change in changes if change.lost)
 
 
 def _settled_plan(

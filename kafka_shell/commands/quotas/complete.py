@@ -52,14 +52,14 @@ _CANDIDATE_KEYS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 }
 
 
-def offer(found: CompletionRequest, known: Catalog) -> Candidates:
+def offer(request: CompletionRequest, known: Catalog) -> Candidates:
     """Return the quota keys of the entity, those already set first, or the values of a key."""
-    entity = entity_of(found.words)
+    entity = entity_of(request.words)
     current = {each.key: each.value for each in known.view.quotas.value if each.entity == entity}
-    if found.part == "value":
-        return _values(found, current)
-    names = [key for key in _keys_of(entity) if key not in found.taken]
-    if found.name == "delete-config" and current:
+    if request.part == "value":
+        return _values(request, current)
+    names = [key for key in _keys_of(entity) if key not in request.taken]
+    if request.name == "delete-config" and current:
         names = [key for key in names if key in current]
     names.sort(key=lambda key: key not in current)
 
@@ -67,26 +67,26 @@ def offer(found: CompletionRequest, known: Catalog) -> Candidates:
         value_text = f"  now {format_quota(key, current[key])}" if key in current else ""
         return _CANDIDATE_KEYS[key][0] + value_text, "override" if value_text else ""
 
-    return pick(names, found.prefix, about, found.tail)
+    return pick(names, request.prefix, about, request.tail)
 
 
-def _values(found: CompletionRequest, current: Mapping[str, float]) -> Candidates:
+def _values(request: CompletionRequest, current: Mapping[str, float]) -> Candidates:
     """Return the current value and sample values."""
-    key = found.key
+    key = request.key
     if key not in _CANDIDATE_KEYS:
         return NONE
     known = {format_quota(key, current[key]): "now"} if key in current else {}
     known |= {sample: "" for sample in _CANDIDATE_KEYS[key][2] if sample not in known}
-    return pick(known, found.prefix)
+    return pick(known, request.prefix)
 
 
-def document(found: CompletionRequest, key: str, view: ClusterView) -> tuple[str, str] | None:
+def document(request: CompletionRequest, key: str, view: ClusterView) -> tuple[str, str] | None:
     """Return heading and documentation of a quota key; None for other keys."""
     if key not in _CANDIDATE_KEYS:
         return None
-    entity = entity_of(found.words)
-    now = [f" · now {format_quota(key, each.value)}" for each in view.quotas.value
-           if (each.entity, each.key) == (entity, key)]  # fmt: skip
+    entity = entity_of(request.words)
+    now = [f" · now {format_quota(key, quota.value)}" for quota in view.quotas.value
+           if (quota.entity, quota.key) == (entity, key)]  # fmt: skip
     summary, prose, _ = _CANDIDATE_KEYS[key]
     return "".join([summary, *now]), prose
 

@@ -51,8 +51,8 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 def effective_quotas_page(client: EffectiveQuotas, width: int | None) -> Iterator[Text]:
     """The client, the quotas of each level (`*` is the one that applies), and the result."""
     yield from summary(width, *_client(client))
-    clients = [each for each in client.resolutions if each.key not in IP_QUOTAS]
-    connections = [each for each in client.resolutions if each.key in IP_QUOTAS]
+    clients = [resolution for resolution in client.resolutions if resolution.key not in IP_QUOTAS]
+    connections = [resolution for resolution in client.resolutions if resolution.key in IP_QUOTAS]
     for resolutions in filter(None, (clients, connections)):
         yield Text()
         yield from _levels(resolutions, width)
@@ -61,7 +61,7 @@ def effective_quotas_page(client: EffectiveQuotas, width: int | None) -> Iterato
 
 
 def _client(client: EffectiveQuotas) -> Iterator[Text]:
-    keys = [each.key for each in client.resolutions]
+    keys = [resolution.key for resolution in client.resolutions]
     if any(key not in IP_QUOTAS for key in keys):
         user = "any other user" if client.user is None else f"user {client.user}"
         yield text(user, "heading")
@@ -110,14 +110,14 @@ _LIMITS = (
 
 def _effective_quotas_rows(client: EffectiveQuotas) -> Iterable[dict[str, Any]]:
     """The rows for CSV: one per quota and level."""
-    for each in client.resolutions:
-        for level in each.levels:
+    for resolution in client.resolutions:
+        for level in resolution.levels:
             yield {
-                "key": each.key,
+                "key": resolution.key,
                 "source": level.source,
                 "entity": str(level.entity),
                 "value": level.value,
-                "effective": level.entity == each.entity,
+                "effective": level.entity == resolution.entity,
             }
 
 

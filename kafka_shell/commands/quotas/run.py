@@ -95,7 +95,7 @@ def describe_quotas(invocation: Invocation, context: Context) -> tuple[Quota, ..
     mistakes.check()
     entities = _entities(invocation)
     strict = bool(invocation["strict"])
-    which = [QuotaFilter(each.user, each.client_id, each.ip, strict) for each in entities]
+    which = [QuotaFilter(entity.user, entity.client_id, entity.ip, strict) for entity in entities]
     found = quotas.describe_many(context.cluster, which or [QuotaFilter()])
     matching = tuple(quota for quota in found if not keys or quota.key in keys)
     return matching or NoRows(_none_set(entities, keys))
@@ -105,7 +105,7 @@ def _none_set(entities: Sequence[QuotaEntity], keys: Sequence[str]) -> str:
     target = f" for {' or '.join(map(str, entities))}" if entities else ""
     what = " or ".join(keys) if keys else "quota"
     note = f"no {what} is set{target}"
-    named = entities and all(isinstance(each.user, str) for each in entities)
+    named = entities and all(isinstance(entity.user, str) for entity in entities)
     return f"{note}; use resolve-quota to see the effective quotas" if named else note
 
 
@@ -174,7 +174,7 @@ def _check_known(key: str, span: Span | None, *, ip: bool | None = None) -> None
 def resolve_quota(invocation: Invocation, context: Context) -> EffectiveQuotas:
     """The effective quotas of a client, and the level each comes from."""
     user, client_id, ip = (invocation[name] for name in ("user", "client-id", "ip"))
-    found = quotas.resolve(context.cluster, user, client_id, ip)
+    effective_quotas = quotas.resolve(context.cluster, user, client_id, ip)
     try:
         callback = quotas.callback(context.cluster)
     except ShellError as error:
@@ -182,7 +182,7 @@ def resolve_quota(invocation: Invocation, context: Context) -> EffectiveQuotas:
         callback = ""
     if callback:
         context.note(f"brokers use a custom quota callback ({callback}); showing Kafka's own rules")
-    return found
+    return effective_quotas
 
 
 # -- undo and apply --------------------------------------------------------------------------------

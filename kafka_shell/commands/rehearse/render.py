@@ -86,8 +86,8 @@ def _line(
     yield from hang(label + text(f"{number}: {shown}"), width, 8)
     room = None if width is None else width - len(_MARGIN)
     if line.plan is not None:
-        for each in plan_lines(line.plan.plan, (), renderers, room=room, refused=False):
-            yield text(_MARGIN) + each
+        for plan_line in plan_lines(line.plan.plan, (), renderers, room=room, refused=False):
+            yield text(_MARGIN) + plan_line
     if line.error:
         role: Role = "error" if line.status == FAILED else "hint"
         head = "error: " if line.status == FAILED else "unknown: "

@@ -133,8 +133,8 @@ def _on_twin(
             keep_going=invocation["keep-going"],
         )
         moving = settle(twin.cluster)
-        found = difference(before, state_of(twin.cluster), placed_by(done, before))
-        found = replace(found, unread={**found.unread, **moving})
+        diff = difference(before, state_of(twin.cluster), placed_by(done, before))
+        diff = replace(diff, unread={**diff.unread, **moving})
         if context.ask is not None and not invocation["keep"]:  # the user may rehearse again
             with suppress(OSError, ShellError):  # the rehearsal is over
                 prepare(root, original)
@@ -144,7 +144,7 @@ def _on_twin(
     if len(done) < len(lines):
         left = counted(len(lines) - len(done), "line")
         context.note(f"{left} not run: the script stops at the first failure (see --keep-going)")
-    return Rehearsal(tuple(done), found, undo_script(done))
+    return Rehearsal(tuple(done), diff, undo_script(done))
 
 
 _FILE, _ROLLBACK = "rollback-file", "-rollback.json"  # of moved replicas
@@ -316,8 +316,8 @@ def _outcome(observed: LineObserver) -> Outcome | None:
     if len(outcomes) < 2:
         return outcomes[0] if outcomes else None
     return Outcome(
-        merge_plans([each.plan for each in outcomes]),
-        tuple(done for each in outcomes for done in each.changes),
+        merge_plans([outcome.plan for outcome in outcomes]),
+        tuple(done for outcome in outcomes for done in outcome.changes),
         tuple(line for each in reversed(outcomes) if not each.dry_run for line in each.undo),
     )
 

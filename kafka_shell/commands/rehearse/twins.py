@@ -178,19 +178,19 @@ class BrokerConfigs(Struct, frozen=True, eq=False):
     original: Mapping[str, ConfigEntry]
 
     def __call__(self, twin: Cluster) -> Mapping[str, ConfigEntry]:
-        found = describe(twin, [_DEFAULT])
-        raise_first(found.failures)
-        now = by_name(found[_DEFAULT])
+        entries = describe(twin, [_DEFAULT])
+        raise_first(entries.failures)
+        now = by_name(entries[_DEFAULT])
         return {key: _with_default(each, now.get(key)) for key, each in self.original.items()}
 
 
 def _with_default(entry: ConfigEntry, default: ConfigEntry | None) -> ConfigEntry:
     """The config with this cluster-wide default instead of that of the original."""
     source = ConfigSource.DYNAMIC_DEFAULT_BROKER
-    other = tuple(each for each in entry.synonyms if each.source is not source)
+    other = tuple(synonym for synonym in entry.synonyms if synonym.source is not source)
     if default is None and len(other) == len(entry.synonyms):
         return entry
-    own = tuple(each for each in other if each.source is ConfigSource.DYNAMIC_BROKER)
+    own = tuple(synonym for synonym in other if synonym.source is ConfigSource.DYNAMIC_BROKER)
     new = () if default is None else (ConfigSynonym(entry.name, default.value, source),)
     synonyms = (*own, *new, *other[len(own) :])
     if not synonyms:
@@ -306,8 +306,8 @@ def _down(cluster: Cluster, metadata: MetadataScan, unread: dict[str, Failure]) 
 
 
 def _moving(cluster: Cluster, unread: dict[str, Failure]) -> Mapping[TopicPartition, Reassignment]:
-    found = PartReader(cluster, unread, None)("partition reassignments", under_way)
-    return found.values if found is not None else {}
+    moves = PartReader(cluster, unread, None)("partition reassignments", under_way)
+    return moves.values if moves is not None else {}
 
 
 def _part(state: State, kind: str) -> Iterable[tuple[Any, Fields]]:
@@ -387,7 +387,7 @@ class Rights:
         for operation in _on_cluster(keys, resources):
             if not self._allows("", operation):
                 return f"{operation.name} on the cluster", True
-        topics = sorted({each.name for each in resources if each.kind == "topic"})
+        topics = sorted({resource.name for resource in resources if resource.kind == "topic"})
         for key in sorted(keys & ON_TOPICS.keys()):
             for topic in topics:
                 if not self._allows(topic, ON_TOPICS[key]):
@@ -419,11 +419,11 @@ class Rights:
         """Whether the user may alter the configs of a group; None if unknown."""
         if group not in self._of_groups:
             self._of_groups[group] = rights.on_group(self._cluster, group)
-        found = self._of_groups[group]
-        if found is not None:
-            return AclOperation.ALTER_CONFIGS in found
+        operations = self._of_groups[group]
+        if operations is not None:
+            return AclOperation.ALTER_CONFIGS in operations
         # No broker reports the rights on groups before the first group of a cluster.
-        own = all(self._allows("", each) for each in _OF_SUPER_USERS)
+        own = all(self._allows("", operation) for operation in _OF_SUPER_USERS)
         return True if own and is_missing(self._cluster, OFFSETS_TOPIC) else None
 
     def _allows(self, topic: str, operation: AclOperation) -> bool:
@@ -431,13 +431,13 @@ class Rights:
             self._read[topic] = (
                 rights.on_topic(self._cluster, topic) if topic else rights.on_cluster(self._cluster)
             )
-        found = self._read[topic]
-        return found is None or operation in found
+        operations = self._read[topic]
+        return operations is None or operation in operations
 
 
 def _on_cluster(keys: set[int], resources: set[Resource]) -> Iterator[AclOperation]:
     """The operations on the cluster that these requests require."""
     for key in sorted(keys & ON_CLUSTER.keys()):
         yield ON_CLUSTER[key]
-    if _ALTER_CONFIGS in keys and any(each.kind in _CLUSTER_PARTS for each in resources):
+    if _ALTER_CONFIGS in keys and any(resource.kind in _CLUSTER_PARTS for resource in resources):
         yield AclOperation.ALTER_CONFIGS

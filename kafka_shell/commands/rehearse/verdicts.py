@@ -131,19 +131,19 @@ class Refusals:
 def _why_not_sent(api_key: int, to: object) -> str:
     if api_key in _CONFIGS and isinstance(to, Node):
         return ONE_BROKER
-    return next((each.why for each in _REFUSED if api_key in each.keys), "")
+    return next((apis.why for apis in _REFUSED if api_key in apis.keys), "")
 
 
 def in_part(sent: set[int]) -> str:
     """Why the outcome of a line that sent these requests is unknown although all succeeded, or an
     empty string."""
-    return next((each.why for each in _IN_PART if each.keys & sent), "")
+    return next((apis.why for apis in _IN_PART if apis.keys & sent), "")
 
 
 def known_limits() -> Iterator[KnownLimit]:
     """Everything that a rehearsal cannot check."""
-    for each in (*_REFUSED, *_IN_PART):
-        yield KnownLimit(each.what, each.why)
+    for apis in (*_REFUSED, *_IN_PART):
+        yield KnownLimit(apis.what, apis.why)
     yield KnownLimit("configs of a single broker", ONE_BROKER)
     for name, why in _COMMANDS.items():
         yield KnownLimit(name, why)
@@ -220,21 +220,21 @@ class Doubt(Struct, frozen=True):
 def doubts_about(reading: OriginalState) -> list[Doubt]:
     """What the twin lacks of this original."""
     settings = reading.original.settings
-    found = [
+    doubts = [
         Doubt(keys, f"{key}={settings[key]} may reject the change")
         for key, keys in _POLICIES.items()
         if settings.get(key)
     ]
     authorizer = settings.get("authorizer.class.name", STANDARD)
     if authorizer not in ("", STANDARD):
-        found.append(Doubt(_USES["acls"], f"the authorizer is {authorizer}", True))
+        doubts.append(Doubt(_USES["acls"], f"the authorizer is {authorizer}", True))
     if why := reading.unread.get(STATIC_CONFIGS):
         keys = frozenset[int]().union(*_POLICIES.values())
-        found.append(Doubt(keys, f"{STATIC_CONFIGS} could not be read: {why.message}"))
+        doubts.append(Doubt(keys, f"{STATIC_CONFIGS} could not be read: {why.message}"))
     for name, why in reading.unread.items():
         if name in _USES:
-            found.append(Doubt(_USES[name], f"{name} could not be read: {why.message}", True))
-    return found
+            doubts.append(Doubt(_USES[name], f"{name} could not be read: {why.message}", True))
+    return doubts
 
 
 # -- before it runs --------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ def verdict_of(
     failures = [*observed.failures, *(("", _failure(error)) for error in observed.errors)]
     real = [(about, why) for about, why in failures if why.name != NOT_ON_TWIN]
     sent = set(sent)
-    lacking = next((each.why for each in doubts if each.also_failures and each.keys & sent), "")
+    lacking = next((doubt.why for doubt in doubts if doubt.also_failures and doubt.keys & sent), "")
     lacking = lacking or _lacking(observed, real, reading)
     if lacking:
         return UNKNOWN, lacking
@@ -329,7 +329,7 @@ def verdict_of(
         return UNKNOWN, refused[0]
     if status:
         return FAILED, f"exit status {status}"
-    why = next((each.why for each in doubts if each.keys & sent), "")
+    why = next((doubt.why for doubt in doubts if doubt.keys & sent), "")
     why = why or (in_part(sent) if _copies_data(observed) else "")
     return (UNKNOWN, why) if why else (OK, None)
 

@@ -48,22 +48,22 @@ def _control_candidates(user_folder: Path) -> Mapping[str, str]:
     }
 
 
-def offer_tables(found: CompletionRequest, known: Catalog) -> Candidates:
+def offer_tables(request: CompletionRequest, known: Catalog) -> Candidates:
     """The tables with their descriptions."""
     tables = _known()
-    return pick(tables, found.prefix, lambda name: (tables[name].about, ""))
+    return pick(tables, request.prefix, lambda name: (tables[name].about, ""))
 
 
-def offer_controls(found: CompletionRequest, known: Catalog) -> Candidates:
+def offer_controls(request: CompletionRequest, known: Catalog) -> Candidates:
     controls = _control_candidates(known.config / "controls")
-    return pick(controls, found.prefix)
+    return pick(controls, request.prefix)
 
 
-def offer_words(found: CompletionRequest, known: Catalog) -> Candidates:
+def offer_words(request: CompletionRequest, known: Catalog) -> Candidates:
     """Tables after FROM and JOIN; else columns of the tables named so far."""
-    before, typed = found.key, found.prefix
+    before, typed = request.key, request.prefix
     if _AFTER_SOURCE.search(before):
-        return offer_tables(found, known)
+        return offer_tables(request, known)
     sources = _sources(before)
     alias = _ALIAS.search(before)
     if alias is not None:

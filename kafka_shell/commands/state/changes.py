@@ -45,14 +45,14 @@ def apply(invocation: Invocation, context: Context) -> Plan:
         return _password(invocation, context, source)
 
     options = Options(move, password, invocation["prune"], invocation["reassign"])
-    found = from_file(now, wanted)
-    plan = plan_state(context, found, wanted, options)
+    differences = from_file(now, wanted)
+    plan = plan_state(context, differences, wanted, options)
     if invocation["prune"] and not wanted.scope:
         context.note("the file has no scope: --prune deletes nothing")
-    elif not invocation["prune"] and found.only_on_cluster:
-        kept = name_changes([each.change for each in found.only_on_cluster])
+    elif not invocation["prune"] and differences.only_on_cluster:
+        kept = name_changes([difference.change for difference in differences.only_on_cluster])
         context.note(f"not in the file (add --prune to delete): {kept}")
-    note_unmatched(found, context)
+    note_unmatched(differences, context)
     return plan.advised(Advice(confirm=context.ask is not None))
 
 
@@ -85,10 +85,10 @@ def plan_state(context: Context, found: FileDifferences, wanted: State, options:
     """
     by_section: dict[Section, list[Difference]] = {}
     pruned = False
-    for each in found.found:
-        if not each.removes or options.prune:
-            by_section.setdefault(each.section, []).append(each)
-            pruned |= each.removes
+    for difference in found.found:
+        if not difference.removes or options.prune:
+            by_section.setdefault(difference.section, []).append(difference)
+            pruned |= difference.removes
     kinds = {section.name for section in by_section}
     planning = Planning(context, wanted, options, kinds)
     plans = [p for section, some in by_section.items() for p in section.plans(some, planning)]

@@ -57,7 +57,7 @@ class FileDifferences(Struct):
     @property
     def only_on_cluster(self) -> list[Difference]:
         """What the file does not have, within its scope."""
-        return [each for each in self.found if each.removes]
+        return [difference for difference in self.found if difference.removes]
 
 
 def from_file(now: State, wanted: State) -> FileDifferences:
@@ -78,9 +78,9 @@ def from_file(now: State, wanted: State) -> FileDifferences:
             if owners[key] in named or owners[key] in within
         }
         parts = here, wanted.part(kind)
-        for each in _of_section(section, *parts, section.optional, unread, now.texts):
-            kept = each.removes and owners[each.key] not in within
-            (all.out_of_scope if kept else all.found).append(each)
+        for difference in _of_section(section, *parts, section.optional, unread, now.texts):
+            kept = difference.removes and owners[difference.key] not in within
+            (all.out_of_scope if kept else all.found).append(difference)
         names = {*owners.values(), *named}
         all.unmatched += [(kind, word) for word in _unmatched(words, names)]
     return all
@@ -184,10 +184,10 @@ def source_of(invocation: Invocation, context: Context, argument: str) -> StateS
         )
     if word in profiles:
         flags = {"profile": word}
-        found = settings.load_for_line(
+        loaded = settings.load_for_line(
             context.settings, flags, context.environ, context.paths.config_file
         )
-        return StateSource(f"cluster {word}", context=context.with_settings(found))
+        return StateSource(f"cluster {word}", context=context.with_settings(loaded))
     if exists or "." in word or "/" in word or word == _STDIN:
         return StateSource(word, file=state_in(invocation, context, argument))
     known = f"Profiles: {', '.join(profiles)}." if profiles else "config.toml has no profiles."

@@ -85,7 +85,7 @@ class DocumentValue:
 
     def fields(self, what: str, known: Collection[str]) -> dict[str, DocumentValue]:
         """The values of a mapping by key. An unknown key is an error with the near miss."""
-        found = {}
+        values = {}
         for key, value in self.pairs(what):
             name = key.name()
             if name.startswith(_PRIVATE):
@@ -94,8 +94,8 @@ class DocumentValue:
                 otherwise = f"Use one of: {', '.join(known)}."
                 hint = did_you_mean(name, known, otherwise)
                 raise key.error(f"unknown field {shorten(name)} of {what}", hint)
-            found[name] = value
-        return found
+            values[name] = value
+        return values
 
     def items(self, what: str) -> list[DocumentValue]:
         """The values of a list."""
@@ -173,8 +173,8 @@ class DocumentValue:
                 first = self._at(own[name][0])
                 raise self._at(key).error(f"{shorten(name)} is set twice; first at {first}")
             own[name] = (key, value)
-        for each in merges:
-            for name, pair in self._at(each)._merged(what).items():
+        for merge in merges:
+            for name, pair in self._at(merge)._merged(what).items():
                 own.setdefault(name, pair)
         self._mappings[id(self._node)] = own
         return own
@@ -351,18 +351,18 @@ def _node(token: _Token) -> Node:
 
 def _tokens(text: str) -> Iterator[_Token]:
     """The tokens of the document, and one without a kind at its end."""
-    lines = [0, *(found.end() for found in re.finditer("\n", text))]
-    for found in _TOKEN.finditer(text):
-        at = found.start(found.lastindex or 0) if found.lastindex else len(text)
+    lines = [0, *(match.end() for match in re.finditer("\n", text))]
+    for match in _TOKEN.finditer(text):
+        at = match.start(match.lastindex or 0) if match.lastindex else len(text)
         line = bisect_right(lines, at)
         position = FilePosition(line, at - lines[line - 1] + 1)
-        if found[1]:
-            yield _Token(found[1], found[1], position)
-        elif found[2]:
-            yield _Token('"', _string(found[2], position), position)
-        elif found[3]:
-            yield _Token("word", found[3], position)
-        elif found[4]:
+        if match[1]:
+            yield _Token(match[1], match[1], position)
+        elif match[2]:
+            yield _Token('"', _string(match[2], position), position)
+        elif match[3]:
+            yield _Token("word", match[3], position)
+        elif match[4]:
             raise InvalidJson("unexpected character, or a string without an end", position)
         else:
             yield _Token("", "", position)

@@ -56,18 +56,18 @@ def write_folder(
     try:
         path.mkdir(parents=True, exist_ok=True)
         others = _others(path, names)
-        earlier = [each for each in others if (whole or partial) and _is_export(each, as_text)]
-        _refuse(path, [each.name for each in others if each not in earlier])
+        earlier = [file for file in others if (whole or partial) and _is_export(file, as_text)]
+        _refuse(path, [file.name for file in others if file not in earlier])
         kept = [path / name for name in names if (path / name).exists()] + earlier
         kept = kept if partial else []
         end = ".partial" if kept else ""
         texts = {path / f"{name}{end}": as_text(document(part)) for name, part in names.items()}
         _write_all(texts)
         # Names that differ in case may be one file (macOS), which was just written.
-        written = {_identity(each) for each in texts}
-        stale = [each for each in earlier if not partial and _identity(each) not in written]
-        for each in stale:
-            each.unlink()
+        written = {_identity(file) for file in texts}
+        stale = [file for file in earlier if not partial and _identity(file) not in written]
+        for file in stale:
+            file.unlink()
     except OSError as error:
         where = error.filename or folder
         raise ShellError(
@@ -99,8 +99,8 @@ def _write_all(texts: Mapping[Path, str]) -> None:
 
 
 def _identity(file: Path) -> tuple[int, int]:
-    found = file.lstat()
-    return found.st_dev, found.st_ino
+    stat_result = file.lstat()
+    return stat_result.st_dev, stat_result.st_ino
 
 
 def _check_replaceable(file: Path) -> None:
@@ -112,7 +112,7 @@ def _check_replaceable(file: Path) -> None:
 
 
 def _others(path: Path, names: Collection[str]) -> list[Path]:
-    return sorted(each for each in path.iterdir() if is_state_file(each) and each.name not in names)
+    return sorted(file for file in path.iterdir() if is_state_file(file) and file.name not in names)
 
 
 def _is_export(file: Path, as_text: Callable[[Content], str]) -> bool:

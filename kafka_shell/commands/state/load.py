@@ -28,7 +28,7 @@ def load(name: str, folder: Path | None = None) -> State:
     path = to_path(name)
     if not path.is_dir():
         return _load([path], folder)
-    files = sorted(each for each in path.iterdir() if is_state_file(each))
+    files = sorted(file for file in path.iterdir() if is_state_file(file))
     if (first := next(_in_subfolders(path), None)) is not None:
         hint = "Only the files of the directory itself are read."
         raise bad_file(first, f"is in a subfolder of {name}", hint=hint)

@@ -22,12 +22,12 @@ def diff_page(diff: StateDiff, width: int | None) -> Iterator[Text]:
     if diff.changes:
         yield text(f"--- {diff.before}", "removed")
         yield text(f"+++ {diff.after}", "added")
-    changes = [each.change for each in diff.changes]
+    changes = [change.change for change in diff.changes]
     for line in changes_lines(changes, None):
         yield from hang(line, width, 6)
     yield from grouped_failure_lines(diff.unread, width)
     if diff.out_of_scope:
-        kept = name_changes([each.change for each in diff.out_of_scope])
+        kept = name_changes([differing.change for differing in diff.out_of_scope])
         note = f"only on the cluster, outside the scope of the file: {kept}"
         yield from hang(text(note, "dim"), width, 2)
     yield text(_closing(diff), "heading")
@@ -48,19 +48,19 @@ def name_changes(changes: Sequence[Change]) -> str:
 
 def _rows(diff: StateDiff) -> Iterator[object]:
     """The CSV rows: one for each difference."""
-    for each in diff.changes:
-        yield ChangeResult(each.change, "differs")
+    for change in diff.changes:
+        yield ChangeResult(change.change, "differs")
     for about, failure in diff.unread.items():
         yield ChangeResult(Change(Resource(about), "alter"), "not compared", failure)
-    for each in diff.out_of_scope:
-        yield ChangeResult(each.change, "out of scope")
+    for differing in diff.out_of_scope:
+        yield ChangeResult(differing.change, "out of scope")
 
 
 def _closing(diff: StateDiff) -> str:
     left = f"; {len(diff.unread):,} not compared" if diff.unread else ""
     if not diff.changes:
         return f"no differences between {diff.before} and {diff.after}{left}"
-    changes = [each.change for each in diff.changes]
+    changes = [differing.change for differing in diff.changes]
     resources = count_kinds(change.resource for change in changes)
     count = counted(len(changes), "difference")
     return f"{count} in {resources}: {counted_changes(changes)}{left}"

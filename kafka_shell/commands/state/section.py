@@ -88,13 +88,13 @@ class Planning(Struct):
         try:
             yield
         except (ConfigRefused, Mistakes) as error:
-            for each in error.each if isinstance(error, Mistakes) else (error,):
-                assert isinstance(each, ConfigRefused) and each.resource is not None
-                resource = Resource(each.resource.kind, each.resource.name)
-                place = self.place(resource, each.key)
+            for problem in error.each if isinstance(error, Mistakes) else (error,):
+                assert isinstance(problem, ConfigRefused) and problem.resource is not None
+                resource = Resource(problem.resource.kind, problem.resource.name)
+                place = self.place(resource, problem.key)
                 at = "" if place is None else f"{place}: "
-                each.message = f"{at}{resource}: {each.message}"
-                self.mistakes.found.append(each)
+                problem.message = f"{at}{resource}: {problem.message}"
+                self.mistakes.found.append(problem)
 
     def place(self, resource: Resource, config: str) -> DocumentValue | None:
         """The position of a config in the file, or of its resource; None if neither is there."""

@@ -28,8 +28,8 @@ def describe_tokens(
 ) -> tuple[DelegationToken, ...] | NoRows:
     """The tokens of these owners, or all tokens visible to the user."""
     owners = _principals(invocation, "owner-principal")
-    found = delegation_tokens.describe(context.cluster, owners or None)
-    return found or NoRows("no delegation tokens visible to this user")
+    tokens = delegation_tokens.describe(context.cluster, owners or None)
+    return tokens or NoRows("no delegation tokens visible to this user")
 
 
 def _principals(invocation: Invocation, name: str) -> list[str]:

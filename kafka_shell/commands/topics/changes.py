@@ -123,7 +123,7 @@ def _with_acls(
         pattern_type=PatternType.LITERAL,
     )
     bindings = acls.describe(cluster, which)
-    copies = [replace(each, name=new.name) for new in created for each in bindings]
+    copies = [replace(binding, name=new.name) for new in created for binding in bindings]
     if not copies:
         return plan
     from kafka_shell.admin.acls import change as acl_changes
@@ -166,8 +166,8 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
     cluster = context.cluster
     names = select.topics_to_change(invocation, context)
     if invocation["if-exists"]:
-        found = metadata_scan.scan(cluster, names)
-        names = [name for name in names if found.errors.get(name) != UNKNOWN_TOPIC_OR_PARTITION]
+        metadata = metadata_scan.scan(cluster, names)
+        names = [name for name in names if metadata.errors.get(name) != UNKNOWN_TOPIC_OR_PARTITION]
         if not names:
             return Plan(Effect.CHANGE, ())
     plans = []

@@ -89,13 +89,13 @@ def _facts(topic: TopicUse) -> Iterator[tuple[str, Sequence[Text]]]:
             [text(f"up to {_records(topic)}{size}", "warning" if topic.max_records else "")],
         )
     if topic.readers:
-        yield "groups", _few([_reader(each) for each in topic.readers], "group")
+        yield "groups", _few([_reader(reader) for reader in topic.readers], "group")
     if topic.producers:
         last = f", last record {format_time(topic.last_written)}" if topic.last_written else ""
         known = counted(topic.producers, "idempotent producer")
         yield "producers", [text(f"{known}{last}", "warning")]
     if topic.acls:
-        yield "remaining ACLs", _few([text(each) for each in topic.acls], "ACL")
+        yield "remaining ACLs", _few([text(acl) for acl in topic.acls], "ACL")
 
 
 def _records(topic: TopicUse) -> str | None:
@@ -130,10 +130,10 @@ def _few(lines: Sequence[Text], noun: str) -> list[Text]:
 def _groups(topic: TopicUse) -> Text | None:
     """`billing (3 members), audit`: the groups with members come first."""
     named = [
-        f"{each.group} ({counted(each.members, 'member')})" if each.members else each.group
-        for each in topic.readers or ()
+        f"{reader.group} ({counted(reader.members, 'member')})" if reader.members else reader.group
+        for reader in topic.readers or ()
     ]
-    active = any(each.members for each in topic.readers or ())
+    active = any(reader.members for reader in topic.readers or ())
     return text(some(named, _MOST_NAMES), "warning" if active else "") if named else None
 
 
@@ -229,7 +229,7 @@ def topic_page(description: TopicDescription, width: int | None) -> Iterator[Tex
 def _topic_summary(topic: Topic, width: int | None) -> Iterator[Text]:
     leaderless = sum(partition.leader is None for partition in topic.partitions)
     under = sum(partition.under_replicated for partition in topic.partitions)
-    moving = sum(bool(each.adding or each.removing) for each in topic.partitions)
+    moving = sum(bool(row.adding or row.removing) for row in topic.partitions)
     yield from summary(
         width,
         text(f"topic {topic.name}", "heading"),

@@ -17,20 +17,20 @@ _UNREAD = "reassignments could not be read, so replicas that are being added cou
 
 def list_topics(invocation: Invocation, context: Context) -> Listing | NoRows:
     """The names of topics; with --long also their counts."""
-    found = metadata_scan.scan(context.cluster)
+    metadata = metadata_scan.scan(context.cluster)
     if invocation["long"] or (invocation["output"] or context.settings.output) != "table":
-        found = scan_reassigned(context.cluster, seen=found)
-        note_unread(found, context)
-    names = select.listed(invocation["topic"], sorted(found.names), "topic", context)
+        metadata = scan_reassigned(context.cluster, seen=metadata)
+        note_unread(metadata, context)
+    names = select.listed(invocation["topic"], sorted(metadata.names), "topic", context)
     if isinstance(names, NoRows):
         return names
     if not names:
         return NO_TOPIC
     if invocation["exclude-internal"]:
-        names = [name for name in names if not found.summary(name).internal]
-    return Listing(LazyRows(names, found.summary), long=invocation["long"])
+        names = [name for name in names if not metadata.summary(name).internal]
+    return Listing(LazyRows(names, metadata.summary), long=invocation["long"])
 
 
-def note_unread(found: MetadataScan, context: Context) -> None:
-    if found.reassignments_unread is not None:
-        context.note(f"{_UNREAD}: {in_one_line(found.reassignments_unread)}")
+def note_unread(metadata: MetadataScan, context: Context) -> None:
+    if metadata.reassignments_unread is not None:
+        context.note(f"{_UNREAD}: {in_one_line(metadata.reassignments_unread)}")

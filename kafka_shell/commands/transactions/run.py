@@ -61,8 +61,8 @@ def partitions_of(
             )
         values = {**invocation.values, "topic": ((named[0][0], tuple(numbers)),)}
         invocation = replace(invocation, values=values)
-    found = select.partitions(invocation, cluster)
-    return select.topic_partitions(found), found.failures
+    partitions = select.partitions(invocation, cluster)
+    return select.topic_partitions(partitions), partitions.failures
 
 
 # -- read ------------------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ def list_transactions(
     invocation: Invocation, context: Context
 ) -> Results[Resource, tuple[TransactionListing, ...]] | NoRows:
     """The transactional IDs of all coordinators."""
-    found = transactions.list_transactions(
+    listings = transactions.list_transactions(
         context.cluster,
         states=[state for word in invocation["state"] for state in word.split(",")],
         producer_ids=invocation["producer-id"],
@@ -80,13 +80,13 @@ def list_transactions(
         pattern=invocation["transactional-id-pattern"],
     )
     failures = {
-        Resource("transactions", f"of broker {id}"): why for id, why in found.failures.items()
+        Resource("transactions", f"of broker {id}"): why for id, why in listings.failures.items()
     }
     if missing := transactions.without_coordinator(context.cluster):
         failures[Resource("transactions")] = missing
-    if not failures and not any(found):
+    if not failures and not any(listings):
         return NoRows("no transactions (IDs without DESCRIBE permission are hidden)")
-    return Results(found.values, failures)  # type: ignore[arg-type]
+    return Results(listings.values, failures)  # type: ignore[arg-type]
 
 
 def describe_transactions(
@@ -107,7 +107,7 @@ def describe_producers(
     found = producers.describe(context.cluster, requested, broker=broker_of(invocation))
     if found.ok and not refused and not any(found):
         return NoRows(f"no active producers in {counted(len(found.values), 'partition')}")
-    return Results.merge([Results({}, refused), found.keyed(lambda each: each.resource)])
+    return Results.merge([Results({}, refused), found.keyed(lambda partition: partition.resource)])
 
 
 _MINUTE = 60_000

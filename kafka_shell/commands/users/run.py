@@ -61,7 +61,7 @@ def read_list(text: str) -> list[RequestedCredential]:
     items = _ITEM.findall(text)
     if not items or sum(map(len, items)) + len(items) - 1 != len(text):
         raise _malformed()
-    return [each for item in items for each in _read_item(item, whole=text)]
+    return [credential for item in items for credential in _read_item(item, whole=text)]
 
 
 def _read_item(item: str, *, whole: str) -> list[RequestedCredential]:
@@ -118,11 +118,11 @@ def complete(
 ) -> list[NewScramCredential]:
     """The credentials to set; `password` and `iterations` are for those without their own."""
     credentials = []
-    for each in requested:
-        secret = each.password or password
+    for credential in requested:
+        secret = credential.password or password
         assert secret is not None
-        count = each.iterations or iterations or 0
-        credentials.append(NewScramCredential(user, each.mechanism, secret, count))
+        count = credential.iterations or iterations or 0
+        credentials.append(NewScramCredential(user, credential.mechanism, secret, count))
     return credentials
 
 
@@ -181,8 +181,8 @@ def scram_credentials(invocation: Invocation, context: Context) -> Any:
     """Describe, set or delete SCRAM credentials."""
     user = invocation["username"]
     if invocation["describe"]:
-        found = scram.describe(context.cluster, [user] if user is not None else None)
-        return found if len(found) else NoRows("no user has SCRAM credentials")
+        credentials = scram.describe(context.cluster, [user] if user is not None else None)
+        return credentials if len(credentials) else NoRows("no user has SCRAM credentials")
     if user is None:
         raise UsageError(
             "--username is required", span=invocation.span("add") or invocation.span("delete")
@@ -217,7 +217,7 @@ def _password(
     """The password for the credentials that have none on the command line; None if all have one."""
 
     source = next((name for name in ("password-file", "generate") if invocation[name]), "")
-    if all(each.password for each in requested):
+    if all(credential.password for credential in requested):
         if source:
             raise UsageError(
                 f"--{source} cannot be used: every credential has a password",
@@ -236,11 +236,11 @@ def describe_user(invocation: Invocation, context: Context) -> UserPage:
     """Everything about one user; a part that cannot be read shows why."""
     from kafka_shell.admin.users import read as users
 
-    found = users.describe(context.cluster, invocation["user"])
-    if not found.known:
-        near = did_you_mean(found.user, users.known_users(context.cluster))
-        context.note(f"nothing found for user {found.user}{'. ' if near else ''}{near}")
-    return found
+    page = users.describe(context.cluster, invocation["user"])
+    if not page.known:
+        near = did_you_mean(page.user, users.known_users(context.cluster))
+        context.note(f"nothing found for user {page.user}{'. ' if near else ''}{near}")
+    return page
 
 
 def plan_deletions(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:

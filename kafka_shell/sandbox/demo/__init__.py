@@ -60,9 +60,9 @@ def make_demo(connection: ConnectionConfig, report: Report) -> None:
 
 
 def _missing_topics(cluster: Cluster) -> list[NewTopic]:
-    found = metadata_scan.scan(cluster)
-    factor = min(_MAX_FACTOR, len(found.brokers))
-    return [new for new in company.topics(factor) if new.name not in found]
+    metadata = metadata_scan.scan(cluster)
+    factor = min(_MAX_FACTOR, len(metadata.brokers))
+    return [new for new in company.topics(factor) if new.name not in metadata]
 
 
 def _users(cluster: Cluster) -> None:

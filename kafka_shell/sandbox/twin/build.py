@@ -70,7 +70,7 @@ def nearest_version(release: str) -> str:
     is not older, or the newest."""
     versions = sorted(locked_versions(), key=_numbers)
     wanted = _numbers(release)[:2]
-    return next((each for each in versions if _numbers(each)[:2] >= wanted), versions[-1])
+    return next((version for version in versions if _numbers(version)[:2] >= wanted), versions[-1])
 
 
 def _numbers(version: str) -> list[int]:
@@ -217,7 +217,7 @@ def broker_epochs(original: Original) -> dict[int, int]:
 def _levels(original: Original, version: str) -> Iterator[tuple[str, int]]:
     """The feature levels of the original, as far as this version of Kafka supports them."""
     highest = levels_of_release(".".join(version.split(".")[:2])) or {}
-    known = {each.name: each.level for each in original.features}
+    known = {feature.name: feature.level for feature in original.features}
     yield METADATA, min(known.get(METADATA) or highest[METADATA], highest[METADATA])
     for name, most in highest.items():
         level = min(known.get(name, 0), most)

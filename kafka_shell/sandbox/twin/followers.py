@@ -55,13 +55,13 @@ def settle(cluster: Cluster) -> Mapping[str, Failure]:
     left = 0
     for _ in cluster.attempts(_SETTLE_S):
         moving = under_way(cluster).values
-        found = scan(cluster, sorted({each.topic for each in moving}))
+        metadata = scan(cluster, sorted({partition.topic for partition in moving}))
         leaders = {
-            TopicPartition(each.topic, each.partition): each.leader
-            for name in found.names
-            for each in found.topic(name).partitions
+            TopicPartition(partition.topic, partition.partition): partition.leader
+            for name in metadata.names
+            for partition in metadata.topic(name).partitions
         }
-        running = {broker.id for broker in found.brokers}
+        running = {broker.id for broker in metadata.brokers}
         left = sum(waits_for(move, leaders.get(e), running) is None for e, move in moving.items())
         if not left:
             return {}
@@ -161,9 +161,9 @@ def _reports(cluster: Cluster, epochs: Mapping[int, int], guesses: Guesses) -> I
     moving = under_way(cluster).values
     if not moving:
         return
-    found = scan(cluster, sorted({each.topic for each in moving}))
-    for name in found.names:  # others were deleted meanwhile
-        topic = found.topic(name)
+    metadata = scan(cluster, sorted({place.topic for place in moving}))
+    for name in metadata.names:  # others were deleted meanwhile
+        topic = metadata.topic(name)
         for partition in topic.partitions:
             move = moving.get(TopicPartition(name, partition.partition))
             if move is None or partition.leader is None or partition.leader not in epochs:
@@ -178,13 +178,13 @@ def _reports(cluster: Cluster, epochs: Mapping[int, int], guesses: Guesses) -> I
 def _call(leader: int, epoch: int, reports: Sequence[_Report]) -> Call:
     kind = messages.AlterPartitionRequest.TopicData
     rows: dict[UUID, list[Any]] = {}
-    for each in reports:
-        id, partition = each.key
+    for report in reports:
+        id, partition = report.key
         row = kind.PartitionData(
             partition_index=partition,
-            leader_epoch=each.leader_epoch,
-            new_isr=each.in_sync,
-            partition_epoch=each.guess.epoch,
+            leader_epoch=report.leader_epoch,
+            new_isr=report.in_sync,
+            partition_epoch=report.guess.epoch,
         )
         rows.setdefault(id, []).append(row)
     topics = [kind(topic_id=id, partitions=partitions) for id, partitions in rows.items()]

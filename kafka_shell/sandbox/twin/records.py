@@ -54,8 +54,8 @@ def broker(
         _string("PLAINTEXT") + _string("127.0.0.1") + struct.pack(">Hh", port, _PLAINTEXT) + _END
     )
     supported = [
-        _string(each.name) + struct.pack(">hh", each.lowest, each.highest) + _END
-        for each in features
+        _string(feature.name) + struct.pack(">hh", feature.lowest, feature.highest) + _END
+        for feature in features
     ]
     directories = b"\x02" + directory
     return b"".join(
@@ -82,25 +82,25 @@ def topic(name: str, id: bytes) -> bytes:
 
 def partition(
     topic_id: bytes,
-    each: Partition,
+    row: Partition,
     directories: Mapping[int, bytes],
     adding: Sequence[int] = (),
     removing: Sequence[int] = (),
 ) -> bytes:
     """PartitionRecord. `directories` is the log directory of each broker."""
-    leader = -1 if each.leader is None else each.leader
+    leader = -1 if row.leader is None else row.leader
     return b"".join(
         (
             _PARTITION,
-            each.partition.to_bytes(4, "big"),
+            row.partition.to_bytes(4, "big"),
             topic_id,
-            _brokers(each.replicas),
-            _brokers(each.isr),
+            _brokers(row.replicas),
+            _brokers(row.isr),
             _brokers(removing),
             _brokers(adding),
-            _THREE_INT32(leader, each.leader_epoch, each.leader_epoch),
-            varint(len(each.replicas) + 1),
-            *[directories[id] for id in each.replicas],
+            _THREE_INT32(leader, row.leader_epoch, row.leader_epoch),
+            varint(len(row.replicas) + 1),
+            *[directories[id] for id in row.replicas],
             _END,
         )
     )

@@ -163,7 +163,7 @@ def lay_out(view: str, width: int, name: int, note: int) -> list[tuple[LiveColum
     first, *others = COLUMNS[view]
     chosen = {first: min(first.width, width)}
     room = width - chosen[first]
-    for column in sorted(others, key=lambda each: each.rank):
+    for column in sorted(others, key=lambda live_column: live_column.rank):
         if column.heading == NOTE and not note:
             continue
         if column.width + GAP > room:
@@ -178,7 +178,7 @@ def lay_out(view: str, width: int, name: int, note: int) -> list[tuple[LiveColum
         (TREND, _TREND_MOST),
     )
     for heading, wanted in preferred:
-        for column in [each for each in chosen if each.heading == heading]:
+        for column in [live_column for live_column in chosen if live_column.heading == heading]:
             grown = min(room, max(0, wanted - chosen[column]))
             chosen[column] += grown
             room -= grown
@@ -191,7 +191,7 @@ def arrange(
     """The rows that have all words of `wanted` in their names, sorted; unknown values last."""
     words = wanted.lower().split()
     found = [row for row in rows if all(word in key_of(row).lower() for word in words)]
-    by = next(each for each in sortable(view) if each.heading == column)
+    by = next(live_column for live_column in sortable(view) if live_column.heading == column)
     value = by.value
     assert value is not None
     found.sort(key=lambda row: str(key_of(row)))

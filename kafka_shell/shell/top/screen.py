@@ -94,20 +94,20 @@ def _progress(state: TopState, now: float) -> str:
 
 
 def _totals(state: TopState) -> list[Text]:
-    found = state.measurement
-    if found is None:
+    measurement = state.measurement
+    if measurement is None:
         return []
-    count = counted(len(found.rows), state.view.removesuffix("s"))
+    count = counted(len(measurement.rows), state.view.removesuffix("s"))
     if state.filter:
         count = f"{len(state.shown):,} of {count}"
     if state.view == GROUPS:
-        lags = [row.lag for row in found.rows if row.lag is not None]
-        partial = "+" if any(row.lag is None or row.unknown for row in found.rows) else ""
+        lags = [row.lag for row in measurement.rows if row.lag is not None]
+        partial = "+" if any(row.lag is None or row.unknown for row in measurement.rows) else ""
         return [text(count), text(f"lag {sum(lags):,}{partial}" if lags else "")]
-    records = _sum(row.records_per_s for row in found.rows)
-    size = _sum(row.bytes_per_s for row in found.rows)
-    partial = "+" if any(row.not_measured for row in found.rows) else ""
-    more = "+" if any(row.bytes_not_measured for row in found.rows) else ""
+    records = _sum(row.records_per_s for row in measurement.rows)
+    size = _sum(row.bytes_per_s for row in measurement.rows)
+    partial = "+" if any(row.not_measured for row in measurement.rows) else ""
+    more = "+" if any(row.bytes_not_measured for row in measurement.rows) else ""
     return [
         text(count),
         text("" if records is None else f"{records:,.0f}{partial} records/s"),

@@ -237,9 +237,9 @@ class Session:
         before = self.state
         if before.paused not in ("", "paused"):  # any key ends an automatic pause
             before = replace(before, paused="")
-        found = act(before, body_rows(before, self._size()[1]))
-        request = found.request
-        self._update(replace(found, request=""))
+        state = act(before, body_rows(before, self._size()[1]))
+        request = state.request
+        self._update(replace(state, request=""))
         if request:
             getattr(self, f"_{request}")()
 

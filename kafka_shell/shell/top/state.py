@@ -132,13 +132,13 @@ class TopState(Struct, frozen=True):
         return self.shown[self.index] if self.shown else None
 
 
-def measured(state: TopState, found: Measurement, clock: str) -> TopState:
+def measured(state: TopState, measurement: Measurement, clock: str) -> TopState:
     """The state with a measurement; one of a view that was left is ignored."""
-    if found.view != state.view:
+    if measurement.view != state.view:
         return state
-    history = state.histories[found.view]
-    history.add((key_of(row), trend_of(found.view, row)) for row in found.rows)
-    return arranged(replace(state, measurement=found, error="", clock=clock, began=0.0))
+    history = state.histories[measurement.view]
+    history.add((key_of(row), trend_of(measurement.view, row)) for row in measurement.rows)
+    return arranged(replace(state, measurement=measurement, error="", clock=clock, began=0.0))
 
 
 def arranged(state: TopState) -> TopState:

@@ -65,7 +65,9 @@ def test_declarations_name_functions_for_completion() -> None:
     assert named
     for name in named:
         first, second, *_ = signature(function(name)).parameters
-        assert (first, second) in (("found", "known"), ("found", "view"), ("found", "key")), name
+        assert (first, second) in (("request", "known"), ("request", "view"), ("request", "key")), (
+            name
+        )
 
 
 def test_kinds_of_changes_name_functions_that_plan_them() -> None:

@@ -176,12 +176,12 @@ class Index:
         """The partitions with a replica on one of these brokers."""
         if len(brokers) == 1:
             return self._partitions.get(next(iter(brokers)), [])
-        found = {
+        partitions = {
             (partition.topic, partition.partition): partition
             for broker in brokers
             for partition in self._partitions.get(broker, ())
         }
-        return [found[key] for key in sorted(found)]
+        return [partitions[key] for key in sorted(partitions)]
 
 
 def check(index: Index, brokers: Sequence[int]) -> RestartCheck:
@@ -196,7 +196,7 @@ def check(index: Index, brokers: Sequence[int]) -> RestartCheck:
         brokers=tuple(sorted(stopped)),
         verdict=max((reason.verdict for reason in reasons), default=Verdict.SAFE),
         leaders=len(led),
-        replicas=sum(broker in stopped for each in partitions for broker in each.replicas),
+        replicas=sum(broker in stopped for row in partitions for broker in row.replicas),
         groups=sum(partition.topic == _GROUPS for partition in led),
         transactions=sum(partition.topic == _TRANSACTIONS for partition in led),
         controller=state.quorum is not None and state.quorum.leader in stopped,

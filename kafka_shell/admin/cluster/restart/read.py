@@ -91,7 +91,7 @@ def read_state(cluster: Cluster, stopped: Sequence[int] | None) -> ClusterState:
         topics=frozenset(known.metadata.names),
         stored={}
         if dirs is None
-        else {id: _stored(found) for id, found in dirs.values.items()} | dirs.failures,
+        else {id: _stored(directories) for id, directories in dirs.values.items()} | dirs.failures,
     )
 
 
@@ -109,12 +109,12 @@ def _refuse_absent(stopped: Collection[int], known: cluster_reads.Brokers) -> No
             raise ShellError(f"broker {id} is not running ({broker.state})", code="unknown-broker")
 
 
-def _partitions(found: MetadataScan, stopped: frozenset[int] | None) -> tuple[Partition, ...]:
+def _partitions(metadata: MetadataScan, stopped: frozenset[int] | None) -> tuple[Partition, ...]:
     """The partitions with a replica on one of these brokers, or all (None), sorted."""
     return tuple(
         partition
-        for name in sorted(found.names)
-        for partition in found.topic(name).partitions
+        for name in sorted(metadata.names)
+        for partition in metadata.topic(name).partitions
         if stopped is None or not stopped.isdisjoint(partition.replicas)
     )
 
@@ -178,11 +178,11 @@ def _progress(cluster: Cluster, brokers: Sequence[int]) -> _Progress:
         for stale in (*fresh.behind.values(), *filter(None, [fresh.unread])):
             if stale.code not in AUTHORIZATION:
                 return _Progress(stale.message)
-        found = scan_reassigned(own, to=Node(brokers[0]))
+        metadata = scan_reassigned(own, to=Node(brokers[0]))
     mine = frozenset(brokers)
     replicas = [
         (partition, broker)
-        for partition in _partitions(found, mine)
+        for partition in _partitions(metadata, mine)
         for broker in mine.intersection(partition.replicas).difference(partition.adding)
     ]
     behind = [f"{each.topic}:{each.partition}" for each, id in replicas if id not in each.isr]
@@ -191,7 +191,7 @@ def _progress(cluster: Cluster, brokers: Sequence[int]) -> _Progress:
         names = some(behind, _MOST_NAMES)
         missing = f"{counted(len(behind), 'replica')} not in sync: {names}"
         return _Progress(missing, total - len(behind), total)
-    return _Progress("", total, total, found.names)
+    return _Progress("", total, total, metadata.names)
 
 
 def _named(brokers: Sequence[int]) -> str:

@@ -56,7 +56,7 @@ def best_target(
         return (led.get(new, 0), placement.leads[new], *here) if leads else here
 
     for _, brokers in sorted(by_crowd.items()):
-        free = [each for each in brokers if each not in replicas]
+        free = [broker for broker in brokers if broker not in replicas]
         while free:
             fewest = min(count.get(each, 0) for each in free)
             new = min((each for each in free if count.get(each, 0) == fewest), key=load)
@@ -89,7 +89,7 @@ def lower_factor(placement: Placement, factor: int, lagging: dict[int, Collectio
     for at, chosen in enumerate(placement.chosen):
         while chosen and len(placement.replicas[at]) > factor:
             replicas = placement.replicas[at]
-            crowd = Counter(placement.rack[each] for each in replicas)
+            crowd = Counter(placement.rack[replica] for replica in replicas)
             count, behind = placement.count[placement.topic[at]], lagging.get(at, ())
             leads_in_sync = replicas[0] not in behind or {*replicas} <= {*behind}
             gone = max(
@@ -100,14 +100,14 @@ def lower_factor(placement: Placement, factor: int, lagging: dict[int, Collectio
                     placement.held[broker], broker,
                 ),
             )  # fmt: skip
-            placement.set(at, tuple(each for each in replicas if each != gone))
+            placement.set(at, tuple(replica for replica in replicas if replica != gone))
 
 
 def spread_over_racks(placement: Placement) -> None:
     """Move replicas from crowded racks to emptier ones."""
     if not placement.racked:
         return
-    racks = {placement.rack[each] for each in placement.targets}
+    racks = {placement.rack[target] for target in placement.targets}
     for at, chosen in enumerate(placement.chosen):
         if chosen:
             while _move_to_emptier_rack(placement, at, racks):
@@ -117,7 +117,7 @@ def spread_over_racks(placement: Placement) -> None:
 def _move_to_emptier_rack(placement: Placement, at: int, racks: set[int]) -> bool:
     """Move one replica to a rack with at least two fewer. Returns whether there was one."""
     replicas, rack = placement.replicas[at], placement.rack
-    crowd = Counter(rack[each] for each in replicas)
+    crowd = Counter(rack[replica] for replica in replicas)
     most = max(crowd.values())
     if most < 2 or all(crowd[each] + 2 > most for each in racks):
         return False
@@ -128,7 +128,7 @@ def _move_to_emptier_rack(placement: Placement, at: int, racks: set[int]) -> boo
         key=lambda each: (-crowd[rack[each]], -count[each], -placement.bytes[each], each),
     )
     for old in leaving:
-        beside = tuple(each for each in replicas if each != old)
+        beside = tuple(replica for replica in replicas if replica != old)
         new = best_target(placement, at, beside, leads=replicas[0] == old)
         if new is not None and crowd[rack[new]] + 2 <= crowd[rack[old]]:
             placement.swap(at, old, new)
@@ -166,7 +166,7 @@ def rebalance(
 def drain(problem: Problem) -> Proposal:
     """Move the chosen replicas of `leaving` brokers, and no others."""
     held = problem.chosen if problem.chosen is not None else problem.assignment
-    chosen = [each for each in held if not problem.leaving.isdisjoint(problem.assignment[each])]
+    chosen = [place for place in held if not problem.leaving.isdisjoint(problem.assignment[place])]
     placement = Placement(replace(problem, chosen=chosen), move_only_copied=True, keep_leaders=True)
     before = _before(problem)
     stuck = replace_leaving(placement)

@@ -92,7 +92,7 @@ def value(placement: Placement, goal: str) -> float:
     """The score of one goal."""
     if goal == RACKS:
         return (
-            sum(rack_imbalance(placement, each) for each in placement.replicas)
+            sum(rack_imbalance(placement, replica) for replica in placement.replicas)
             if placement.racked
             else 0
         )

@@ -46,22 +46,22 @@ class Acls(Section):
         return key.name if key.resource_type is AclResourceType.TOPIC else ""
 
     def read(self, cluster: Cluster, request: StateRequest, state: State) -> Read:
-        found = sorted(
+        bindings = sorted(
             acl_reads.describe_each(cluster, [acl_reads.EVERYTHING])[0],
             key=lambda binding: binding.order,
         )
-        unknown = [b for b in found if AclOperation.UNKNOWN in (b.operation, b.resource_type)]
+        unknown = [b for b in bindings if AclOperation.UNKNOWN in (b.operation, b.resource_type)]
         for binding in unknown:
             state.unread[str(binding)] = Failure(
                 "unknown-code", f"ACL {binding} has an operation or resource type that this version"
                 " of kafka.sh does not support",
             )  # fmt: skip
-        nameless = [b for b in found if not all(b.principal.partition(":"))]
+        nameless = [b for b in bindings if not all(b.principal.partition(":"))]
         for binding in nameless:
             message = f"ACL {binding} has a principal without a type or name"
             state.unread[str(binding)] = Failure("bad-principal", message)
         left_out = {*unknown, *nameless}
-        return {binding: {} for binding in found if binding not in left_out}
+        return {binding: {} for binding in bindings if binding not in left_out}
 
     def load(self, loading: Loading, text: str, at: DocumentValue, place: DocumentValue) -> Loaded:
         try:

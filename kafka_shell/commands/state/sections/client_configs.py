@@ -29,12 +29,12 @@ class ClientConfigs(Section):
     """Dynamic client configs."""
 
     def read(self, cluster: Cluster, request: StateRequest, state: State) -> Read:
-        found = client_config_reads.read_log(cluster)
-        for about, why in found.unread.items():
+        config_log = client_config_reads.read_log(cluster)
+        for about, why in config_log.unread.items():
             hint = "Upgrade kafka.sh." if "version" in why else ""
             state.unread[about] = Failure("unknown-format", why, hint=hint)
         return by_entity(
-            ClientConfig(entity, key, value) for (entity, key), value in found.values.items()
+            ClientConfig(entity, key, value) for (entity, key), value in config_log.values.items()
         )
 
     def load(self, loading: Loading, text: str, at: DocumentValue, place: DocumentValue) -> Loaded:

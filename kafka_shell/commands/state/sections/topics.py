@@ -271,15 +271,15 @@ def _targets_of_reassignments(
     after = listed() if isinstance(before, list) else before
     targets: dict[str, dict[int, tuple[int, ...]]] = {}
     for found in (before, after):
-        for each in found if isinstance(found, list) else ():
-            targets.setdefault(each.topic, {})[each.partition] = each.after
+        for move in found if isinstance(found, list) else ():
+            targets.setdefault(move.topic, {})[move.partition] = move.after
     if isinstance(after, Failure) and after.code in AUTHORIZATION:
         state.notes.append(
             "topics that are being reassigned may have too many replicas here (requires DESCRIBE on"
             " the cluster)"
         )
     elif isinstance(after, Failure):
-        affected = (each.name for each in seen.summaries() if each.under_replicated)
+        affected = (summary.name for summary in seen.summaries() if summary.under_replicated)
         state.unread |= dict.fromkeys((f"topic {name}" for name in affected), after)
     return seen, targets
 
@@ -294,15 +294,15 @@ def _plans(differences: Sequence[Difference], planning: Planning) -> Iterator[Pl
     grow: dict[str, Growing] = {}
     move: dict[str, int | Replicas] = {}
     changes: list[Change] = []
-    for each in differences:
-        if each.removes or each.field not in ("", *SHAPE):
-            changes.append(each.change)
-        elif not each.field:
-            create.append(each)
+    for difference in differences:
+        if difference.removes or difference.field not in ("", *SHAPE):
+            changes.append(difference.change)
+        elif not difference.field:
+            create.append(difference)
         else:
-            _reshape(each, planning, grow, move)
+            _reshape(difference, planning, grow, move)
     if "client_configs" in planning.kinds:  # which creates its topics
-        create = [each for each in create if each.key not in _STORE]
+        create = [difference for difference in create if difference.key not in _STORE]
     planning.changes += _without_later(changes, move, planning)
     deleted = [change.resource.name for change in changes if not change.field]
     if theirs := [name for name in deleted if re.fullmatch(OF_OTHER_SYSTEMS, name)]:
@@ -313,7 +313,7 @@ def _plans(differences: Sequence[Difference], planning: Planning) -> Iterator[Pl
         )
     if create:
         with planning.collecting():
-            topics = [new_topic(each.key, each.whole) for each in create]
+            topics = [new_topic(difference.key, difference.whole) for difference in create]
             yield plan_create(with_checked_configs(cluster, topics))
     if only := {name: growing for name, growing in grow.items() if name not in move}:
         yield plan_growth(cluster, only)

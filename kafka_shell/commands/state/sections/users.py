@@ -44,7 +44,7 @@ class Users(Section):
         for user, why in found.failures.items():
             state.unread[f"user {user}"] = why
         return {
-            user: {each.mechanism.label: each.iterations for each in credentials}
+            user: {credential.mechanism.label: credential.iterations for credential in credentials}
             for user, credentials in sorted(found.values.items())
         }
 
@@ -108,11 +108,11 @@ class Users(Section):
 
     def plans(self, differences: Sequence[Difference], planning: Planning) -> Iterator[Plan]:
         new: list[Difference] = []
-        for each in differences:
-            if each.removes:
-                planning.changes.append(each.change)
-            elif self._has_password(each, planning):
-                new.append(each)
+        for difference in differences:
+            if difference.removes:
+                planning.changes.append(difference.change)
+            elif self._has_password(difference, planning):
+                new.append(difference)
         if new:
             yield _credentials(new, planning)
 
@@ -141,16 +141,16 @@ def _credentials(differences: Sequence[Difference], planning: Planning) -> Plan:
     """Set SCRAM credentials. Generated passwords are shown once, afterwards."""
     credentials: list[NewScramCredential] = []
     generated: dict[str, Secret] = {}
-    for each in differences:
-        mechanism = _MECHANISMS[each.field]
-        source = planning.wanted.passwords[each.key, mechanism]
-        if source.generate and each.key in generated:
-            password = generated[each.key]  # one password for all mechanisms of a user
+    for difference in differences:
+        mechanism = _MECHANISMS[difference.field]
+        source = planning.wanted.passwords[difference.key, mechanism]
+        if source.generate and difference.key in generated:
+            password = generated[difference.key]  # one password for all mechanisms of a user
         else:
             password = planning.options.password(source)
         if source.generate:
-            generated[each.key] = password
-        count = int(each.after or 0)
-        credentials.append(NewScramCredential(each.key, mechanism, password, count))
+            generated[difference.key] = password
+        count = int(difference.after or 0)
+        credentials.append(NewScramCredential(difference.key, mechanism, password, count))
     secrets = tuple(GeneratedPassword(user, password) for user, password in generated.items())
     return scram.plan_upsert(planning.context.cluster, credentials).noted(secrets=secrets)
