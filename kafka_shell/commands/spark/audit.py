@@ -49,7 +49,7 @@ from kafka_shell.commands.spark.sources import (
 )
 from kafka_shell.commands.spark.spec import FAIL_ON, SAMPLED
 from kafka_shell.commands.state.compare import StateSource, compare_sources, this_cluster
-from kafka_shell.commands.state.load import is_state_file, load
+from kafka_shell.commands.state.files import is_state_file, load
 from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation

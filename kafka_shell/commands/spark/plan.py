@@ -21,7 +21,7 @@ from kafka_shell.base.text import quote
 from kafka_shell.base.units import to_path
 from kafka_shell.commands import REGISTRY, function
 from kafka_shell.commands.rehearse.run import agree, lines_of_file
-from kafka_shell.commands.state.load import is_state_file
+from kafka_shell.commands.state.files import is_state_file
 from kafka_shell.connection_options import flags_of
 from kafka_shell.context import Context
 from kafka_shell.language.parse import parse

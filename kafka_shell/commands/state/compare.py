@@ -14,7 +14,7 @@ from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.inverse import reverse
 from kafka_shell.base.results import Failure
 from kafka_shell.base.units import ConfigType, same_value, shorten, to_path
-from kafka_shell.commands.state.load import load
+from kafka_shell.commands.state.files import load
 from kafka_shell.commands.state.model import Differing, Fields, State, StateDiff, only
 from kafka_shell.commands.state.read import read_state
 from kafka_shell.commands.state.section import (

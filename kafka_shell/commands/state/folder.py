@@ -15,10 +15,9 @@ from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.files import open_private, replace_file
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import to_path
-from kafka_shell.commands.state.load import is_state_file, load
+from kafka_shell.commands.state.files import document, is_state_file, load
 from kafka_shell.commands.state.model import State, only
 from kafka_shell.commands.state.section import Content, section_of
-from kafka_shell.commands.state.write import document
 
 _REST = "cluster"  # the file of what belongs to no topic
 _PREFIX = re.compile("[A-Za-z0-9]+")  # an ACL may be on any name, also `*` and `/etc/x`

@@ -14,13 +14,13 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
 from kafka_shell.commands import select
 from kafka_shell.commands.state.compare import compare_sources, source_of, this_cluster
+from kafka_shell.commands.state.files import document, json_text, yaml_text
 from kafka_shell.commands.state.folder import write_folder
 from kafka_shell.commands.state.model import State, StateDiff
 from kafka_shell.commands.state.read import read_state
 from kafka_shell.commands.state.schema import schema
 from kafka_shell.commands.state.section import StateRequest
 from kafka_shell.commands.state.spec import KIND_NAMES, KINDS
-from kafka_shell.commands.state.write import document, json_text, yaml_text
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.kinds import is_pattern, select_whole, split

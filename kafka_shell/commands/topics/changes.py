@@ -219,7 +219,7 @@ def read_topics(file: str) -> list[NewTopic]:
     if to_path(file).suffix.lower() == ".csv":
         return [_topic(file, line, row) for line, row in read_table(file)]
 
-    from kafka_shell.commands.state.load import load
+    from kafka_shell.commands.state.files import load
     from kafka_shell.commands.state.sections.topics import new_topic
 
     return [new_topic(name, fields) for name, fields in load(file).part("topics").items()]

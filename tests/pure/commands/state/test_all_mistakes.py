@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.base.errors import ShellError
-from kafka_shell.commands.state.load import load
+from kafka_shell.commands.state.files import load
 
 FILE = """\
 version: 1

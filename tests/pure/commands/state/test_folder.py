@@ -12,9 +12,9 @@ import pytest
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import replace_file
 from kafka_shell.base.results import Failure
+from kafka_shell.commands.state.files import document, yaml_text
 from kafka_shell.commands.state.folder import FolderExport, write_folder
 from kafka_shell.commands.state.model import State
-from kafka_shell.commands.state.write import document, yaml_text
 
 
 def state(partitions: int, users: int = 1) -> State:

@@ -21,11 +21,10 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.quotas.model import DEFAULT, QuotaEntity
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.base.errors import ShellError, Status
-from kafka_shell.commands.state.load import load
+from kafka_shell.commands.state.files import document, json_text, load, yaml_text
 from kafka_shell.commands.state.model import ANY_ITERATIONS, Fields, Password, State
 from kafka_shell.commands.state.section import Content
 from kafka_shell.commands.state.spec import KINDS
-from kafka_shell.commands.state.write import document, json_text, yaml_text
 
 EVERYTHING = """
 version: 1

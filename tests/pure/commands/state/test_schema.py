@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from kafka_shell.base.errors import ShellError
-from kafka_shell.commands.state.load import load
+from kafka_shell.commands.state.files import load
 from kafka_shell.commands.state.schema import schema
 
 VALIDATOR = Draft202012Validator(schema())

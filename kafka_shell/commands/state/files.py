@@ -1,4 +1,4 @@
-"""Read state files: one file, or all files of a folder."""
+"""Read state files, one file or all files of a folder, and write a state as a file."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from kafka_shell.base.files import bad_file
 from kafka_shell.base.units import to_path
 from kafka_shell.commands.state.document import DocumentValue, read_document
 from kafka_shell.commands.state.model import State
-from kafka_shell.commands.state.section import Loading, Section, section_of
+from kafka_shell.commands.state.section import Content, Loading, Section, order, section_of
 from kafka_shell.commands.state.spec import KINDS
-from kafka_shell.commands.state.write import VERSION
 from kafka_shell.language.kinds import check
+from kafka_shell.output import data as encoders
+from kafka_shell.output.data import dump_yaml
 from kafka_shell.output.resource_kinds import title_of
 
+VERSION = 1
 SUFFIXES = (".yaml", ".yml", ".json")
 
 
@@ -110,3 +112,30 @@ def _refuse_second(state: State, section: Section, key: Any, at: DocumentValue) 
     if first := state.places.get((section.name, resource)):
         raise at.error(f"{title_of(resource)} is already defined at {first}", "Define it once.")
     state.places[section.name, resource] = at
+
+
+# -- write: the same bytes for the same state -----------------------------------------------------
+
+
+def document(state: State) -> Content:
+    """The state as plain data, in the order of the file. Tuples are lists on one line."""
+    content: Content = {"version": VERSION}
+    if state.scope:
+        content["scope"] = {kind: tuple(words) for kind, words in state.scope.items()}
+    for kind in KINDS:
+        if kind in state.parts:
+            resources = state.parts[kind]
+            content[kind] = section_of(kind).write(
+                {key: resources[key] for key in sorted(resources, key=order)}, state.lists
+            )
+    return content
+
+
+def yaml_text(content: Content) -> str:
+    """The document as YAML, with an empty line between its sections."""
+    return "\n".join(dump_yaml({name: section}) for name, section in content.items())
+
+
+def json_text(content: Content) -> str:
+    """The document as indented JSON."""
+    return "".join(encoders.json_text(content))
