@@ -12,7 +12,7 @@ from kafka_shell.base.command_results import FORMATS
 from kafka_shell.base.errors import ShellError, near_miss
 from kafka_shell.base.files import read_toml, toml_line
 from kafka_shell.base.units import to_path
-from kafka_shell.wire.client_properties import Property, bad
+from kafka_shell.wire.client_properties import KNOWN, Property, bad
 
 GUARDS = ("none", "confirm", "typed", "read-only")  # the strictest last
 ENVIRONMENTS = ("prod", "dev")  # of audits: findings in dev are less severe
@@ -40,7 +40,7 @@ class TopicRule(Struct, frozen=True):
     def mask(self) -> tuple[str, ...]:
         """The paths of records that are masked."""
         found = self.settings.get("mask")
-        return tuple(found.value.split(",")) if found else ()
+        return tuple(map(str.strip, found.value.split(","))) if found else ()
 
 
 class ConfigFile:
@@ -152,8 +152,11 @@ class ConfigFile:
 
     def _check_profile(self, header: str, settings: Mapping[str, Property]) -> None:
         for key in settings:
-            if "." not in key and key not in PROFILE_KEYS:
-                raise self._unknown(header, key, (*PROFILE_KEYS, BOOTSTRAP))
+            # A misplaced or misspelled table is no client property: `mask."orders.*"`.
+            table, dot, _ = key.partition(".")
+            misplaced = dot and key not in KNOWN and near_miss(table, (*PROFILE_KEYS, "mask"))
+            if misplaced or not (dot or key in PROFILE_KEYS):
+                raise self._unknown(header, table, (*PROFILE_KEYS, BOOTSTRAP))
         self._check_choice(header, "guard", settings.get("guard"), GUARDS)
         self._check_choice(header, "environment", settings.get("environment"), ENVIRONMENTS)
         self._check_choice(header, "unmask", settings.get("unmask"), ("true", "false"))
@@ -167,6 +170,10 @@ class ConfigFile:
 
     def _unknown(self, header: str, key: str, keys: tuple[str, ...]) -> ShellError:
         near = near_miss(key, keys)
+        if key in TOPIC_KEYS:
+            return self.wrong(
+                header, key, f"{key} is about topics", f'Set it in [{header}.topics."NAME"].'
+            )
         hint = f"Did you mean {near}?" if near else f"Use one of {', '.join(keys)}."
         return self.wrong(header, key, f"unknown setting {key}", hint)
 

@@ -429,3 +429,18 @@ def test_a_command_for_another_session_names_the_cluster(config: Path) -> None:
     file.write_text("client.id=x\n")
     secure = loaded({"broker": "b:2", "command-config": str(file)}, config=config)
     assert secure.connecting("health") == f"health --broker b:2 --command-config {file}"
+
+
+@pytest.mark.parametrize(
+    "misplaced",
+    [
+        'mask = ["key"]',
+        '[profiles.p.mask]\n"a.*" = ["key"]',
+        '[profiles.p.topic."a"]\nmask = "key"',
+    ],
+)
+def test_misplaced_mask_is_no_client_property(tmp_path: Path, misplaced: str) -> None:
+    text = f'default = "p"\n[profiles.p]\nbootstrap = "a:1"\n{misplaced}\n'
+    with pytest.raises(ShellError) as refused:
+        loaded(config=tmp_path / "config.toml", text=text)
+    assert "topics" in refused.value.hint
