@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from kafka_shell.admin.configs.model import ConfigEntry
 from kafka_shell.base.plans import Change, Resource, Value
@@ -90,6 +90,11 @@ _ACTIONS = {
     ("topic", "partitions"): "Add partitions to",
     ("transactional-id", "epoch"): "Fence",
 }
+# Fields that are like resources: which they are, how one is added, and what they are called.
+_FIELDS: tuple[tuple[Callable[[Change], bool], str, str], ...] = (
+    (lambda change: change.field.startswith("SCRAM-"), "Set", "SCRAM credential"),
+    (lambda change: change.resource.kind == "subject", "Register", "version"),
+)
 _PAST = {"write": "wrote", "copy": "copied"}
 
 
@@ -157,6 +162,11 @@ def _question(changes: Iterable[Change]) -> str:
     verbs = {change.verb for change in changes}
     if changes and changes[0].of_records:
         return f"{changes[0].verb.capitalize()} {count_changes(changes)}"
+    gone = {change.after is None for change in changes}
+    for belongs, adds, noun in _FIELDS:
+        if len(gone) == 1 and all(map(belongs, changes)):
+            verb = "Delete" if gone.pop() else adds
+            return f"{verb} {counted(len(changes), noun)} of {resources}"
     by_action: dict[str, list[Change]] = {}
     for change in changes:
         by_action.setdefault(_action(change), []).append(change)
@@ -169,13 +179,7 @@ def _question(changes: Iterable[Change]) -> str:
         offsets = counted(len(rest), "committed offset")
         return f"Delete {count_kinds(each.resource for each in by_action['Delete'])} with {offsets}"
     if verbs == {"delete"} and rest == changes:
-        noun = "version" if changes[0].resource.kind == "subject" else "config"
-        return f"Delete {counted(len(changes), noun)} of {resources}"
-    if all(change.field.startswith("SCRAM-") for change in changes):
-        gone = {change.after is None for change in changes}
-        if len(gone) == 1:
-            verb = "Delete" if gone.pop() else "Set"
-            return f"{verb} {counted(len(changes), 'SCRAM credential')} of {resources}"
+        return f"Delete {counted(len(changes), 'config')} of {resources}"
     tail = "".join(
         f", which {action.lower()}s {count_kinds(each.resource for each in by_action[action])}"
         for action in _DESTRUCTIVE

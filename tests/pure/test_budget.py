@@ -11,13 +11,13 @@ from collections import Counter
 from tests.support.places import PACKAGE
 
 # Without blank lines, comments, docstrings and imports, so that nobody gains by deleting those.
-SUM = 60800
+SUM = 61000
 LINES = {
     ".": 1330, "admin": 19000, "advice": 1150, "audit": 5800, "base": 1560, "clients": 800,
-    "commands": 14800, "language": 2050, "output": 2630, "pasted": 750, "run": 1350,
+    "commands": 14910, "language": 2050, "output": 2630, "pasted": 750, "run": 1350,
     "sandbox": 2250, "shell": 1950, "view": 1000, "wire": 4900,
 }  # fmt: skip
-FILES = 452
+FILES = 453
 LONGEST = 900  # lines of a file, with everything
 _NOISE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,

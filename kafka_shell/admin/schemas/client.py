@@ -32,6 +32,7 @@ _MOST_BYTES = 8 << 20
 _ACCEPT = "application/vnd.schemaregistry.v1+json, application/json"
 _CONFLUENT_API, _APICURIO_API = "/apis/ccompat/", "/apis/registry/v3"
 _MISSING, _UNAUTHORIZED, _FORBIDDEN, _SERVER_ERROR = 404, 401, 403, 500
+_NORMALIZE = "?normalize=true"
 _REFUSED = {
     _UNAUTHORIZED: "does not accept the credentials",
     _FORBIDDEN: "does not authorize the request",
@@ -186,10 +187,11 @@ class Client(Struct):
         path += "?permanent=true" if permanent else ""
         self._decoded(path, object, method="DELETE")
 
-    def lookup(self, subject: str, schema: Schema) -> Registered | None:
+    def lookup(self, subject: str, schema: Schema, *, normalize: bool = True) -> Registered | None:
         """The version of a subject that is this schema; None without one. Raises SchemaError."""
         try:
-            return self._decoded(f"{_path(subject)}?normalize=true", Registered, schema)
+            path = f"{_path(subject)}{_NORMALIZE if normalize else ''}"
+            return self._decoded(path, Registered, schema)
         except MissingSchema:
             return None
 
@@ -203,7 +205,7 @@ class Client(Struct):
     def register(self, subject: str, schema: Schema, *, normalize: bool = True) -> int:
         """Register a schema and return its ID. Raises SchemaError: UnavailableSchema if it may have
         been registered."""
-        path = f"{_path(subject)}/versions{'?normalize=true' if normalize else ''}"
+        path = f"{_path(subject)}/versions{_NORMALIZE if normalize else ''}"
         return self._decoded(path, _Number, schema).id
 
     def _unknown(self) -> SchemaError:

@@ -251,12 +251,13 @@ class AlterLevel(RegistryStep, frozen=True):
 
 class RegisterSchemas(RegistryStep, frozen=True):
     """Registers schemas as the next versions of a subject, from `next`. `used` is called with the
-    ID of each, for records that are written with them; then it is not undone."""
+    ID of each, for records that are written with them; then it is not undone, and the registry may
+    `normalize` the text."""
 
     schemas: tuple[Schema, ...]
     exists: bool
     next: int
-    normalize: bool = True
+    normalize: bool
     used: Callable[[int], None] | None = None
 
     @property
@@ -289,7 +290,7 @@ class RegisterSchemas(RegistryStep, frozen=True):
     def seen(self) -> dict[Change, Change]:
         made: dict[Change, Change] = {}
         for change, schema in zip(self.changes, self.schemas, strict=True):
-            found = self.client.lookup(self.subject, schema)
+            found = self.client.lookup(self.subject, schema, normalize=self.normalize)
             if found is not None:
                 made[change] = self._change(found.version, f"ID {found.id}")
                 if self.used is not None:
@@ -414,7 +415,7 @@ def plan_registration(client: Client, subject: str, schemas: Sequence[Schema | i
     if not left:
         return Plan(Effect.CHANGE, ())
     new = tuple(schema for each in left for schema in each.schemas)
-    step = replace(left[0], schemas=new, normalize=len(new) == 1 and new[0] in schemas)
+    step = replace(left[0], schemas=new)
     return Plan(Effect.CHANGE, (step,)).advised(Advice(confirm=True))
 
 
@@ -423,12 +424,12 @@ def registration(
 ) -> tuple[int | None, RegisterSchemas | None]:
     """The ID of a schema that the subject has, or else the step that registers it. Raises
     SchemaError, also if it is not compatible with the subject."""
-    live = client.versions(subject)
+    live, normalize = client.versions(subject), used is not None
     if live:
-        known = client.lookup(subject, schema)
+        known = client.lookup(subject, schema, normalize=normalize)
         if known is not None:
             return known.id, None
         if (why := client.check(subject, schema)) is not None:
             raise SchemaError(f"it is not compatible with version {live[-1]} of {subject}: {why}")
     number = max(client.versions(subject, deleted=True), default=0) + 1
-    return None, RegisterSchemas(client, subject, (schema,), bool(live), number, used=used)
+    return None, RegisterSchemas(client, subject, (schema,), bool(live), number, normalize, used)

@@ -21,6 +21,7 @@ ABSENT = frozenset(
     {
         "SECURITY_DISABLED", "DELEGATION_TOKEN_AUTH_DISABLED",
         "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED", "unsupported-api", "unsupported-version",
+        "no-registry",
     }
 )  # fmt: skip
 

@@ -205,7 +205,7 @@ MOST_TOPICS = 50_000
 _TOPICS_PER_GIB = 10_000
 _AUTHORIZER = "authorizer.class.name"
 # The data of dynamic client configs is records.
-COPIED_KINDS = tuple(kind for kind in KINDS if kind != "client_configs")
+COPIED_KINDS = tuple(kind for kind in KINDS if kind not in ("client_configs", "subjects"))
 
 
 class OriginalState(Struct, frozen=True):

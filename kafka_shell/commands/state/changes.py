@@ -35,7 +35,7 @@ _LEFT_OUT = "Use --only KINDS to exclude other kinds."
 def apply(invocation: Invocation, context: Context) -> Plan:
     """Make the cluster match a state file."""
     wanted = only(state_in(invocation, context, "file"), chosen_kinds(invocation))
-    now = read_covered_state(context.cluster, wanted)
+    now = read_covered_state(context, wanted)
     _refuse_missing(missing(now, wanted))
 
     def move(replicas: Replicas, growing: Mapping[str, int]) -> Plan:

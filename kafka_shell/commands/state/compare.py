@@ -30,7 +30,6 @@ from kafka_shell.context import Context
 from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.kinds import is_pattern, select_whole
-from kafka_shell.wire.connection import Cluster
 
 
 def differences(before: State, after: State) -> Iterator[Difference]:
@@ -214,18 +213,20 @@ def state_in(invocation: Invocation, context: Context, argument: str) -> State:
     return load("/dev/stdin", Path())
 
 
-def read_covered_state(cluster: Cluster, wanted: State) -> State:
+def read_covered_state(context: Context, wanted: State) -> State:
     """The part of a cluster that a state file covers."""
     topics = wanted.part("topics")
     brokers = [resource.name for resource in wanted.part("broker_configs")]
     return read_state(
-        cluster,
+        context.cluster,
         StateRequest(
             wanted.parts.keys() | wanted.scope.keys(),
             topics=frozenset(topics),
             others=bool(wanted.scope.get("topics")),
             brokers=None if "broker_configs" in wanted.scope else brokers,
             assignments=any(ASSIGNMENT in fields for fields in topics.values()),
+            subjects=(*wanted.part("subjects"), *wanted.scope.get("subjects", ())),
+            properties=context.settings.properties,
         ),
     )
 
@@ -283,8 +284,10 @@ def _read(source: StateSource, file: State | None, kinds: Sequence[str], context
 
     def read() -> State:
         if file is not None:
-            return read_covered_state(connected.cluster, file)
-        return read_state(connected.cluster, StateRequest(kinds, temporary=False))
+            return read_covered_state(connected, file)
+        properties = connected.settings.properties
+        request = StateRequest(kinds, temporary=False, properties=properties)
+        return read_state(connected.cluster, request)
 
     try:
         return on_expected_cluster(connected, read)

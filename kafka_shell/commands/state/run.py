@@ -97,6 +97,7 @@ def _export_request(invocation: Invocation, context: Context) -> StateRequest:
         internal=not invocation["exclude-internal"],
         assignments=invocation["with-assignments"],
         temporary=False,
+        properties=context.settings.properties,
     )
     if not invocation["topic"]:
         return wanted

@@ -20,6 +20,7 @@ from kafka_shell.commands.state.document import DocumentValue
 from kafka_shell.commands.state.model import Fields, Password, State, Value
 from kafka_shell.commands.state.spec import KINDS, SECTIONS
 from kafka_shell.context import Context
+from kafka_shell.wire.client_properties import Property
 from kafka_shell.wire.connection import Cluster
 
 Content = dict[str, Any]
@@ -35,6 +36,7 @@ class StateRequest(Struct, frozen=True):
     `__`: they contain the state of Kafka and of this program, and are never pruned. A topic in
     `topics` that does not exist is unread if it is `required`. `assignments` also reads the
     replicas of each partition, `temporary` the configs that are not part of the desired state.
+    `subjects` are the selectors of those to read (None: all), `properties` of their registry.
     """
 
     kinds: Collection[str] = KINDS
@@ -45,6 +47,8 @@ class StateRequest(Struct, frozen=True):
     internal: bool = True
     assignments: bool = False
     temporary: bool = True
+    subjects: Collection[str] | None = None
+    properties: Mapping[str, Property] = default(default_factory=dict)
 
 
 class Loading(Struct):

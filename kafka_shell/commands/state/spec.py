@@ -17,6 +17,7 @@ SECTIONS = {
     "broker_configs": "configs:BrokerConfigs",
     "client_metrics": "configs:ClientMetrics",
     "group_configs": "configs:GroupConfigs",
+    "subjects": "subjects:Subjects",
 }
 KINDS = tuple(SECTIONS)
 KIND_NAMES = tuple(kind.replace("_", "-") for kind in KINDS)
@@ -51,6 +52,7 @@ COMMANDS: tuple[Command, ...] = (
             "mechanisms and iterations, never passwords.\n"
             "Replication throttles and cordoned.log.dirs are temporary, and are not exported.\n"
             "The same state is always exported as the same file.\n"
+            "Subjects are those of the schema registry of the profile, if it has one.\n"
             "If something cannot be read, it is reported and the exit status is 1.\n"
             "The scope of the file lists what was read completely: diff shows what was added "
             "since, and apply --prune deletes it."

@@ -196,6 +196,39 @@ def test_schema_of_a_file_is_registered_and_deleted(
     assert versions(registry, subject) == [1, 2]
 
 
+def test_state_file_has_subjects(
+    run: Line, kafka: Program, registry: Registry, tmp_path: Path, subject: str
+) -> None:
+    new, folder = f"{subject}-state", tmp_path / "state"
+    folder.mkdir()
+    written(ONE, folder)
+    file = folder / "state.json"
+
+    def state(**subjects: object) -> str:
+        scope = {"subjects": [f"{subject}*"]}
+        file.write_text(json.dumps({"version": 1, "scope": scope, "subjects": subjects}))
+        return str(file)
+
+    given = {"file": "schema.avsc", "compatibility": "FULL"}
+    both = {subject: {"schema": json.dumps(OTHER)}, new: given}
+    name = state(**both)
+    assert run("diff", name).status == 1
+    assert run("apply", name, "--yes").status == 0
+    assert (versions(registry, subject), versions(registry, new)) == ([1, 2, 3], [1])
+    same = run("diff", name)
+    assert same.status == 0, str(same)
+    exported = run("export", "--only", "subjects", "--output", "json").json["subjects"][new]
+    assert json.loads(exported["schema"]) == ONE and exported["compatibility"] == "FULL"
+    gone = run("apply", state(**{subject: both[subject]}), "--prune", "--yes")
+    assert gone.status == 0 and versions(registry, new) == [], str(gone)
+    assert run("undo", "--yes").status == 0
+    assert len(versions(registry, new)) == 1
+    without = kafka("diff", name)
+    assert without.status == 1 and "schema.registry.url" in without.stdout, str(without)
+    for wrong in ({}, {"schema": "{"}, {"schema": '"int"', "type": "XML"}):
+        assert run("apply", state(**{subject: wrong})).status == 2
+
+
 def test_what_changes_while_it_is_asked_is_not_deleted(
     registry: Registry, kafka: Program, tmp_path: Path, subject: str
 ) -> None:

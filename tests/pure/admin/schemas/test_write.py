@@ -55,7 +55,7 @@ def test_registering_without_a_response_is_looked_up(
 ) -> None:
     encoder = Encoder(bytes)
     schemas = (Schema('"int"'),)
-    step = RegisterSchemas(client(*responses), "a-value", schemas, False, 1, used=encoder.take)
+    step = RegisterSchemas(client(*responses), "a-value", schemas, False, 1, True, encoder.take)
     outcomes = step.send(None, validate_only=False)
     assert encoder.id == id
     assert [why.name for why in outcomes.failures.values()] == ([failure] if failure else [])
