@@ -6,7 +6,7 @@ profile sets `cluster-id`, no other cluster is accepted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from kafka_shell import settings
@@ -14,7 +14,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import locked, write_private
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import quoted
-from kafka_shell.config_file import GUARDS
+from kafka_shell.config_file import GUARDS, TopicRule
 from kafka_shell.context import Context, confirmed, remembered_ids
 from kafka_shell.settings import GuardedProfile
 from kafka_shell.wire.endpoint import Address
@@ -135,20 +135,45 @@ def _guard_of(
     own = ("" if current.guard == "none" else current.guard), current.profile
     if current.guard and (current.profile_address or not current.profile):
         return own
-    guarded = settings.guarded_profiles(context.paths.config_file)
-    if not guarded:
-        return own
-    cluster_id, brokers = cluster()
-    addresses = {*current.connection.bootstrap, *(Address(b.host, b.port) for b in brokers)}
-    ids = remembered_ids(context.paths)
-    profiles = (
-        replace(profile, cluster_id=profile.cluster_id or ids.get(profile.name, ""))
-        for profile in guarded
-    )
-    found = [(p.guard, p.name) for p in profiles if _is_profile_of(p, cluster_id, addresses)]
+    known = settings.guarded_profiles(context.paths.config_file)
+    guarded = [profile for profile in known if profile.guard]
+    found = [(each.guard, each.name) for each in _of_cluster(guarded, context, cluster)]
     if own[0]:
         found.append(own)
     return max(found, key=lambda each: GUARDS.index(each[0]), default=("", ""))
+
+
+def masks_of(context: Context) -> tuple[TopicRule, ...]:
+    """What is masked in the records of the cluster: by the profile, or, as guards, at another
+    address than its own also by all profiles of this cluster. Raises ShellError."""
+    current = context.settings
+    own = tuple(rule for rule in current.topics if rule.mask)
+    if current.profile and current.profile_address:
+        return own
+    masking = [each for each in settings.guarded_profiles(context.paths.config_file) if each.masks]
+    there = _of_cluster(
+        masking, context, lambda: (context.cluster.cluster_id, context.cluster.brokers())
+    )
+    return (*own, *(rule for profile in there for rule in profile.masks))
+
+
+def _of_cluster(
+    profiles: Sequence[GuardedProfile],
+    context: Context,
+    cluster: Callable[[], tuple[str, Iterable[Broker]]],
+) -> list[GuardedProfile]:
+    """Those of the profiles that are for this cluster, which is asked only if there are any."""
+    if not profiles:
+        return []
+    cluster_id, brokers = cluster()
+    bootstrap = context.settings.connection.bootstrap
+    addresses = {*bootstrap, *(Address(b.host, b.port) for b in brokers)}
+    ids = remembered_ids(context.paths)
+    named = (
+        replace(profile, cluster_id=profile.cluster_id or ids.get(profile.name, ""))
+        for profile in profiles
+    )
+    return [each for each in named if _is_profile_of(each, cluster_id, addresses)]
 
 
 def _is_profile_of(profile: GuardedProfile, cluster_id: str, addresses: set[Address]) -> bool:

@@ -116,12 +116,14 @@ class Settings(Struct, frozen=True):
 
 
 class GuardedProfile(Struct, frozen=True):
-    """A profile with a guard, and its cluster: the ID (empty if unknown) and the address."""
+    """A profile with a guard or masks, and its cluster: the ID (empty if unknown) and the address.
+    `masks` are its rules that mask fields of records."""
 
     name: str
     guard: str
     cluster_id: str
     bootstrap: str
+    masks: tuple[TopicRule, ...] = ()
 
 
 def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: Path) -> Settings:
@@ -262,13 +264,15 @@ def development_profiles(config_file: Path) -> frozenset[str]:
 
 
 def guarded_profiles(config_file: Path) -> tuple[GuardedProfile, ...]:
-    """The profiles that have a guard. Raises ShellError for an unknown guard."""
+    """The profiles that have a guard or masks. Raises ShellError for an unknown guard."""
     file = ConfigFile.read(config_file)
     guarded = []
     for name in file.profiles:
         profile = file.profile(name)
         guard = profile["guard"].value if "guard" in profile else ""
-        if guard in ("", "none"):
+        guard = "" if guard == "none" else guard
+        masks = tuple(rule for rule in file.topic_rules(name) if rule.mask)
+        if not (guard or masks):
             continue
         try:
             properties = _properties_of(profile, file)
@@ -281,6 +285,7 @@ def guarded_profiles(config_file: Path) -> tuple[GuardedProfile, ...]:
                 guard,
                 cluster_id.value if cluster_id else "",
                 bootstrap.value if bootstrap else "",
+                masks,
             )
         )
     return tuple(guarded)

@@ -13,7 +13,7 @@ from tests.support.places import PACKAGE
 # Without blank lines, comments, docstrings and imports, so that nobody gains by deleting those.
 SUM = 61000
 LINES = {
-    ".": 1330, "admin": 19000, "advice": 1150, "audit": 5800, "base": 1560, "clients": 800,
+    ".": 1350, "admin": 19000, "advice": 1150, "audit": 5800, "base": 1560, "clients": 800,
     "commands": 14910, "language": 2050, "output": 2630, "pasted": 750, "run": 1350,
     "sandbox": 2250, "shell": 1950, "view": 1000, "wire": 4900,
 }  # fmt: skip

@@ -32,6 +32,7 @@ from kafka_shell.commands.records.record_table import Printer
 from kafka_shell.commands.records.spec import READ_COMMITTED
 from kafka_shell.config_file import TopicRule
 from kafka_shell.context import Context
+from kafka_shell.identity import masks_of
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.kinds import select as matching
@@ -48,9 +49,9 @@ _OF_VALUES = {"value-format", "schema", "message-type"}
 
 
 def mask_of(context: Context, unmask: bool) -> Mask:
-    """What the profile masks; nothing with --unmask, if the profile allows it. Raises ShellError
-    with file and line."""
-    rules = [rule for rule in context.settings.topics if rule.mask]
+    """What is masked; nothing with --unmask, if the profile allows it. Raises ShellError with file
+    and line."""
+    rules = masks_of(context)
     for rule in rules:
         try:
             kinds.check(rule.topics)
@@ -60,8 +61,8 @@ def mask_of(context: Context, unmask: bool) -> Mask:
             raise bad(rule.settings["mask"].where, error.message, error.hint) from None
     if unmask and rules and not context.settings.unmask:
         raise ShellError(
-            f"profile {context.settings.profile} does not allow --unmask",
-            hint="Set unmask = true in the profile.",
+            "--unmask is not allowed: fields are masked by a profile",
+            hint="Use a profile with unmask = true.",
             code="masked",
             status=Status.WRONG,
         )

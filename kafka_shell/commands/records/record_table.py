@@ -350,8 +350,9 @@ class Printer:
         """The records as they may be shown, then why some could not be decoded."""
         for block in records:
             yield self._mask.shown(block, self._formats)
+        before = getattr(self._context.report, "clear", None)
         for problem in self._formats.problems:
-            draw_note(problem, StyledStream(self._context.err), label="warning")
+            draw_note(problem, StyledStream(self._context.err, before=before), label="warning")
 
     def _raw_pieces(self, blocks: Blocks, values: Values) -> Iterator[bytes]:
         if self._keys_only:

@@ -138,12 +138,25 @@ def test_unmask_if_the_profile_allows_it(
     masking: Program, sandbox: Sandbox, topic: str, tmp_path: Path
 ) -> None:
     run = masking("read-records", topic, "--unmask")
-    assert run.status == 2 and "does not allow --unmask" in run.stderr and SECRET not in run.stdout
+    assert run.status == 2 and "--unmask is not allowed" in run.stderr and SECRET not in run.stdout
     allowed = _profile(tmp_path / "q", sandbox, "masked.*", "unmask = true")
     assert SECRET not in allowed.ok("read-records", topic).stdout
     assert SECRET in allowed.ok("read-records", topic, "--unmask").stdout
     counted = allowed.ok("read-records", topic, "--unmask", "--grep", SECRET, "--count")
     assert counted.stdout == "4\n"
+
+
+def test_masks_apply_at_the_address_of_their_profile(
+    masking: Program, sandbox: Sandbox, topic: str
+) -> None:
+    """As guards do: with --broker instead of the profile, but not with a profile of its own."""
+    broker = ("--broker", sandbox.bootstrap)
+    assert SECRET not in masking.ok("read-records", topic, *broker).stdout
+    config = masking.home / "config" / "config.toml"
+    config.write_text(f'{config.read_text()}[profiles.q]\nbootstrap = "{sandbox.bootstrap}"\n')
+    assert SECRET in masking.ok("read-records", topic, "--profile", "q").stdout
+    run = masking("read-records", topic, *broker, "--unmask")
+    assert run.status == 2 and SECRET not in run.stdout
 
 
 def test_other_topics_are_shown_as_they_are(

@@ -12,7 +12,7 @@ from tests.pure.admin.schemas.stored_schemas import stored
 SCHEMAS: dict[int | str, Schema] = {
     1: Schema('{"type":"enum","name":"E","symbols":5}'),
     2: Schema('{"type":"record","name":"R","fields":[{"name":"r","type":["null","R"]}]}'),
-    3: Schema("[" * 5000),
+    3: Schema("[" * 100_000),
     4: Schema("\ud800", "PROTOBUF"),
 }
 
