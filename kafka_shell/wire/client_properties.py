@@ -492,6 +492,9 @@ class _Reader:
         setting = self._find(name)
         return setting.value.strip() if setting else ""
 
+    def _flag(self, name: str) -> bool:
+        return self._text(name).lower() == "true"
+
     def _where(self, name: str) -> str:
         setting = self._properties.get(name)
         return setting.where if setting else ""
@@ -599,10 +602,7 @@ class _Reader:
             scope=self._text("sasl.oauthbearer.scope") or options.get("scope", ""),
             assertion=self._assertion(),
             jwt_bearer=self._jwt_bearer(),
-            allow_loopback_http=self._text(
-                "sasl.oauthbearer.token.endpoint.allow.loopback.http"
-            ).lower()
-            == "true",
+            allow_loopback_http=self._flag("sasl.oauthbearer.token.endpoint.allow.loopback.http"),
             unsecured_claims=_unsecured_claims(options),
             extensions=tuple(
                 (key.partition("_")[2], value)
@@ -633,7 +633,7 @@ class _Reader:
             claims=tuple((name, value) for name, value in claims if value),
             lifetime=self._integer(f"{_ASSERTION}.claim.exp.seconds", "seconds", 300),
             valid_before=self._integer(f"{_ASSERTION}.claim.nbf.seconds", "seconds", 60),
-            with_id=self._text(f"{_ASSERTION}.claim.jti.include").lower() == "true",
+            with_id=self._flag(f"{_ASSERTION}.claim.jti.include"),
         )
 
     # -- TLS ---------------------------------------------------------------------------------------

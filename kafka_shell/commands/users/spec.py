@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS
 from kafka_shell.base.plans import Effect
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Option, Short
@@ -25,9 +26,10 @@ COMMANDS: tuple[Command, ...] = (
                    metavar="MECHANISMS"),
             Option("--delete", kinds.TEXT, "Delete credentials: SCRAM-SHA-512",
                    choices=MECHANISMS, metavar="MECHANISMS"),
-            Option("--iterations", kinds.INTEGER, "Iterations, 4096 to 16384 (default: those of an"
-                   " existing credential, else 4096).",
-                   least=4096, most=16384, requires=("--add",)),
+            Option("--iterations", kinds.INTEGER, f"Iterations, {MIN_ITERATIONS} to"
+                   f" {MAX_ITERATIONS} (default: those of an existing credential, else"
+                   f" {MIN_ITERATIONS}).",
+                   least=MIN_ITERATIONS, most=MAX_ITERATIONS, requires=("--add",)),
             Option("--password-file", kinds.FILE, "Read the password from a file.",
                    excludes=("--generate",), requires=("--add",)),
             Option("--generate", kinds.FLAG, "Generate a password and show it once.",
