@@ -31,8 +31,12 @@ class _Versions(Kind):
         return text
 
 
-SUBJECTS = kinds.GroupWords("subject", kinds.in_view("subjects"))
-_SUBJECT = Kind("subject", kinds.in_view("subjects"))
+class _Subjects(kinds.GroupWords, kinds.Name):
+    """Subjects of any names but the empty one."""
+
+
+SUBJECTS = _Subjects("subject", kinds.in_view("subjects"))
+SUBJECT = kinds.Name("subject", kinds.in_view("subjects"))
 _VERSIONS = _Versions("versions", metavar="N")
 _IDS = _Versions("ids", metavar="ID")
 _WORDS = Argument("subject", SUBJECTS, "Subjects: a,b  pay*  /regex/", option="--subject")
@@ -88,7 +92,7 @@ COMMANDS: tuple[Command, ...] = (
         run="schemas.run:register_schema",
         effect=Effect.CHANGE,
         arguments=(
-            Argument("subject", _SUBJECT, "The subject.", option="--subject"),
+            Argument("subject", SUBJECT, "The subject.", option="--subject"),
             Argument("file", kinds.FILE, "A schema: .avsc, .proto or .json", required=False,
                      option="--schema"),
         ),

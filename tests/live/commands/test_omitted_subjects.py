@@ -13,6 +13,8 @@ from kafka_shell.base.structs import replace
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.configs.kinds import CLIENT_METRICS, ENTITY
 from kafka_shell.commands.groups.spec import GROUP_PARTITIONS
+from kafka_shell.commands.schemas.spec import SUBJECT
+from kafka_shell.commands.schemas.spec import SUBJECTS as SUBJECTS_OF_REGISTRY
 from kafka_shell.commands.topics.spec import NEW_TOPIC
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Option
@@ -26,7 +28,7 @@ from tests.support.in_process_shell import Shell
 # Kinds whose value is what a change is about; an empty one means the default entity, or nothing.
 NAMED = {
     kinds.TOPIC, NEW_TOPIC, kinds.TOPIC_PARTITIONS, kinds.BROKER, kinds.GROUP,
-    CLIENT_METRICS, kinds.TRANSACTIONAL_ID, GROUP_PARTITIONS,
+    CLIENT_METRICS, kinds.TRANSACTIONAL_ID, GROUP_PARTITIONS, SUBJECT, SUBJECTS_OF_REGISTRY,
 }  # fmt: skip
 SUBJECTS = NAMED | {
     kinds.GROUPS,
@@ -41,6 +43,7 @@ SUBJECTS = NAMED | {
 NAMING_FLAGS = {
     "broker-default", "entity-default", "user-default", "client-id-default", "ip-default",
     "cluster", "user-defaults", "client-defaults", "ip-defaults", "all-topic-partitions", "hanging",
+    "default",
 }  # fmt: skip
 # These say more of a subject that something else names.
 DETAILS = {
@@ -129,7 +132,8 @@ def test_of_two_types_each_is_named(shell: Shell) -> None:
 
 
 def test_an_empty_name_is_refused() -> None:
-    exact = (kinds.GROUP, kinds.TRANSACTIONAL_ID, kinds.FILE)  # these may be called " " and ","
+    # These may be called " " and ",".
+    exact = (kinds.GROUP, kinds.TRANSACTIONAL_ID, kinds.FILE, SUBJECT, SUBJECTS_OF_REGISTRY)
     places = [(command, each) for command in CHANGES
               for each in (*command.arguments, *command.options)
               if each.kind in (NAMED | {kinds.FILE})]  # fmt: skip
