@@ -10,6 +10,7 @@ import pytest
 from kafka_shell.audit import owners, policy
 from kafka_shell.audit.control import controls_of
 from kafka_shell.audit.model import AuditFinding, AuditReport, ControlResult
+from kafka_shell.audit.run import with_suppressed
 from kafka_shell.base.errors import ShellError
 from tests.support.audit_report import FINDINGS, finding
 
@@ -101,3 +102,10 @@ def test_an_accepted_finding_is_suppressed_and_no_other(tmp_path: Path, resource
     assert found.suppresses(accepted, until)
     assert not found.suppresses(accepted, date(2027, 2, 1))
     assert not any(found.suppresses(each, until) for each in others if each.resource != resource)
+
+
+def test_suppressed_alarms_are_counted_apart() -> None:
+    result = ControlResult("X03", "", "medium", "drift", {"alarm": 5, "skip": 1})
+    assert with_suppressed(result, 2).counts == {"alarm": 3, "skip": 1, "suppressed": 2}
+    assert with_suppressed(with_suppressed(result, 2), 3).counts["suppressed"] == 5
+    assert with_suppressed(result, 0) is result

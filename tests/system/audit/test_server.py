@@ -16,6 +16,7 @@ import pytest
 from kafka_shell.audit import server
 from kafka_shell.audit.engine import SMALL_DATA_CONFIGS
 from kafka_shell.sandbox.state import Sandbox
+from tests.support.scripts import documents
 from tests.support.waiting import wait_for
 
 QUICK = "-XX:TieredStopAtLevel=1"  # what is compiled well, a server of a minute never runs
@@ -54,24 +55,22 @@ def test_an_audit_uses_the_server_that_ends_when_idle(
         _is_private(psutil.Process(found.pid))
         kept = _kept_configs(found, tmp_path)
         assert not kept & SMALL_DATA_CONFIGS.keys(), "audits of few rows are not tuned"
-        state_folder = tmp_path / "kept"
-        written = run(tmp_path, "--broker", demo_sandbox.bootstrap, "spark", "snapshot",
-                      str(state_folder), "--no-findings")  # fmt: skip
-        assert written.returncode == 0, written.stderr
-        open_to_all = [each for each in state_folder.rglob("*") if each.stat().st_mode & 0o077]
+        kept_folder = tmp_path / "kept"
+        done = _script(
+            demo_sandbox.bootstrap, tmp_path,
+            f"spark snapshot {kept_folder} --no-findings",
+            "spark audit --controls T16,Q02,S05 --fail-on any",
+            "spark sql \"values (identifier('ref' || 'lect')('java.lang.System', 'exit', 1))\"",
+            "spark sql \"select transform(1) using 'id' as (a)\"",
+        )  # fmt: skip
+        written, audited = documents(done.stdout)
+        assert written["folder"] == str(kept_folder), done
+        open_to_all = [each for each in kept_folder.rglob("*") if each.stat().st_mode & 0o077]
         assert not open_to_all, "others may read what is in a snapshot"
-        audit = run(tmp_path, "--broker", demo_sandbox.bootstrap, "spark", "audit", "--controls",
-                    "T16,Q02,S05", "--fail-on", "any")  # fmt: skip
-        assert audit.returncode == 1, audit.stderr
-        controls = {each["control"] for each in msgspec.json.decode(audit.stdout)["findings"]}
-        assert {"T16", "Q02"} <= controls
+        assert {"T16", "Q02"} <= {each["control"] for each in audited["findings"]}
         assert not (tmp_path / "state" / "spark" / "spark.log").exists(), "Spark was started"
-        query = "values (identifier('ref' || 'lect')('java.lang.System', 'exit', 1))"
-        withheld = run(tmp_path, "--broker", demo_sandbox.bootstrap, "spark", "sql", query)
-        assert withheld.returncode == 1 and "functions that can run code" in withheld.stderr
-        query = "select transform(1) using 'id' as (a)"
-        program = run(tmp_path, "--broker", demo_sandbox.bootstrap, "spark", "sql", query)
-        assert program.returncode == 1 and "cannot run a program" in program.stderr
+        assert "functions that can run code" in done.stderr
+        assert "cannot run a program" in done.stderr and done.returncode == 1
         _ends_when_idle(demo_sandbox.bootstrap, tmp_path, folder)
         assert state(tmp_path, "status")["state"] == "stopped"
     finally:
@@ -109,20 +108,26 @@ def _end_the_preparation(server_pid: int) -> None:
             child.terminate()
 
 
+def _script(bootstrap: str, home: Path, *lines: str) -> subprocess.CompletedProcess[str]:
+    """Lines in one process, which goes on after a line that fails."""
+    return subprocess.run(
+        [sys.executable, "-m", "kafka_shell", "--broker", bootstrap, "--output", "json",
+         "--keep-going"],
+        input="\n".join(lines), capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, "KAFKA_SH_HOME": str(home), "JDK_JAVA_OPTIONS": QUICK},
+    )  # fmt: skip
+
+
 def _ends_when_idle(bootstrap: str, home: Path, folder: Path) -> None:
     """In the middle of a script that uses it, which goes on with a Spark of its own."""
-    script = (
-        "spark sql 'select 1 as n'\n"
+    done = _script(
+        bootstrap, home,
+        "spark sql 'select 1 as n'",
         f"!touch -d '2 hours ago' {folder}/server.used;"
-        f" while [ -e {folder}/server.json ]; do sleep 0.1; done\n"
-        "spark sql 'select 2 as n'\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", "kafka_shell", "--broker", bootstrap, "--output", "csv"],
-        input=script, capture_output=True, text=True, timeout=120, check=False,
-        env={**os.environ, "KAFKA_SH_HOME": str(home)},
+        f" while [ -e {folder}/server.json ]; do sleep 0.1; done",
+        "spark sql 'select 2 as n'",
     )  # fmt: skip
-    assert (done.returncode, done.stdout.split()) == (0, ["n", "1", "n", "2"]), done.stderr
+    assert (done.returncode, [*documents(done.stdout)]) == (0, [[{"n": 1}], [{"n": 2}]]), done
 
 
 def _kept_configs(found: server.Server, folder: Path) -> set[str]:

@@ -31,6 +31,7 @@ from tests.support import typical_topics
 from tests.support.changes import connect
 from tests.support.in_process_shell import Shell
 from tests.support.places import ROOT
+from tests.support.scripts import documents
 from tests.support.tcp_proxy import Proxy
 from tests.support.waiting import wait_for
 
@@ -370,12 +371,7 @@ def run(program: Sequence[str], folder: Path, bootstrap: str, *lines: str) -> li
         cwd=folder, env=os.environ | {"SPARK_CONF_DIR": str(folder), "KAFKA_SH_HOME": str(folder)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
-    decoder, rest, answers = json.JSONDecoder(), done.stdout.strip(), []
-    while rest:
-        answer, end = decoder.raw_decode(rest)
-        answers.append(answer)
-        rest = rest[end:].strip()
-    return answers
+    return [*documents(done.stdout)]
 
 
 def test_snapshots_in_a_catalog(demo_sandbox: Sandbox, tmp_path: Path) -> None:

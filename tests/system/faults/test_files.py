@@ -37,8 +37,12 @@ def test_a_broken_history(kafka: Program, terminal: Terminal) -> None:
     history.write_bytes(b"\xff\xfe\n# 2026-01-01 10:00:00\n+list-topics\n\0")
     assert "list-topics" in kafka.ok("history").stdout
     child = terminal("--shell")
+    child.expect(READS)
+    child.sendline("help refresh")
+    child.expect("usage: refresh")
     leave(child)
     assert history.read_bytes().startswith(b"\xff\xfe"), "nothing is lost"
+    assert history.read_bytes().count(b"+help refresh") == 1
     history.unlink()
     history.mkdir()
     refused(kafka("history"), 1, str(history), "Is a directory")
