@@ -375,9 +375,13 @@ class Session:
     def _typed(self, text: str) -> None:
         """Start Spark, which takes seconds, when a line starts with `spark`."""
         if text.startswith("spark "):
-            from kafka_shell.commands.spark.sources import start_early
+            try:
+                from kafka_shell.commands.spark.sources import start_early
 
-            if start_early(self.context):
+                started = start_early(self.context)
+            except ShellError:  # the command says what is missing
+                return
+            if started:
                 message = "starting Spark in the background"
                 run_in_terminal(lambda: self._print([("class:comment", message)]))
 

@@ -28,3 +28,9 @@ def test_only_commands_of_an_extra_require_it(tmp_path: Path) -> None:
     refused = dict(line.split(" ", 1) for line in done.stdout.splitlines())
     assert set(refused) == {"program.sandbox", "rehearse.run", "spark.audit", "spark.query"}
     assert all("not installed" in why for why in refused.values()), refused
+
+
+def test_the_prompt_leaves_it_to_the_command_to_say_what_is_missing(tmp_path: Path) -> None:
+    code = "from kafka_shell.shell.session import Session; Session._typed(None, 'spark ')"
+    done = run(tmp_path, EXTRAS, code=code)
+    assert done.returncode == 0, done.stderr

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
-from importlib.util import find_spec
 
 from kafka_shell.audit import (
     collection,
@@ -37,9 +36,9 @@ from kafka_shell.language.command import Invocation
 def start_early(context: Context) -> bool:
     """Start a local Spark session in the background when the user types `spark`.
 
-    True if a JVM was started now; False if one exists or pyspark is not installed.
+    True if a JVM was started now; False if one exists.
     """
-    if context.resources.spark is not None or find_spec("pyspark") is None:
+    if context.resources.spark is not None:
         return False
     spark_target = _local(context)
     context.resources.spark = _engine(context, spark_target).begin()
