@@ -11,10 +11,12 @@ from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.model import CHANGED, AuditFinding, AuditReport, FindingHistory
 from kafka_shell.base.errors import ShellError
+from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 
 TABLE = "findings"
 NO_FINDINGS = "no-findings"
+MOST_ROWS = 10_000  # of a history, in the memory of this program
 _COLUMNS = ("cluster", "cluster_id", "control", "title", "severity", "status", "resource", "reason")
 _DDL = ", ".join(f"`{name}` STRING" for name in _COLUMNS)
 _CLUSTERS = ("cluster", "cluster_id", "collected_at", "snapshot_id")
@@ -115,17 +117,27 @@ def frame(engine: Engine, collection: Collection, findings: Iterable[AuditFindin
     return engine.session.createDataFrame(rows, _DDL)
 
 
-def history(engine: Engine, folder_text: str) -> tuple[FindingHistory, ...]:
-    """Return the alarms of the newest two audits of each cluster, with their states. Raises
-    ShellError if no snapshot has findings."""
+def history(
+    engine: Engine, folder_text: str
+) -> tuple[tuple[FindingHistory, ...], dict[str, Failure]]:
+    """Return the alarms of the newest two audits of each cluster, with their states, at most
+    MOST_ROWS, and what is left out. Raises ShellError if no snapshot has findings."""
     folder, _ = snapshot.address(folder_text)
+    lost: dict[str, Failure] = {}
 
     def read() -> tuple[FindingHistory, ...]:
-        with _shown(engine, folder):
-            rows = engine.session.sql(_HISTORY).collect()
-        return tuple(FindingHistory(**row.asDict()) for row in rows)
+        with _shown(engine, folder, lost=lost):
+            return _rows(engine.session)
 
-    return engine.run("reading the snapshots", read)
+    found = engine.run("reading the snapshots", read)
+    if len(found) > MOST_ROWS:
+        lost["findings"] = Failure("too-many", f"only the first {MOST_ROWS:,} are shown")
+    return found[:MOST_ROWS], lost
+
+
+def _rows(session: Any) -> tuple[FindingHistory, ...]:
+    rows = session.sql(_HISTORY).limit(MOST_ROWS + 1).collect()
+    return tuple(FindingHistory(**row.asDict()) for row in rows)
 
 
 def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple[int, float]]]:
@@ -135,7 +147,7 @@ def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple
     def read() -> dict[tuple[str, str], list[tuple[int, float]]]:
         found: dict[tuple[str, str], list[tuple[int, float]]] = {}
         try:
-            with _shown(engine, folder):
+            with _shown(engine, folder, lost={}):
                 rows = engine.session.sql(_COUNTS).collect()
         except ShellError as error:
             if error.code != NO_FINDINGS:
@@ -150,11 +162,13 @@ def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple
 
 
 @contextmanager
-def _shown(engine: Engine, folder: str, before: str = "") -> Iterator[None]:
+def _shown(
+    engine: Engine, folder: str, before: str = "", lost: dict[str, Failure] | None = None
+) -> Iterator[None]:
     """Create the views of the findings of the snapshots, or of those `before` an ID. Raises
     ShellError if no snapshot has any."""
     session = engine.session
-    with trends.shown(engine, folder, {"clusters"}, {TABLE: _DDL}) as written:
+    with trends.shown(engine, folder, {"clusters"}, {TABLE: _DDL}, lost) as written:
         audits = [id for id, tables in written.items() if TABLE in tables]
         if not audits:
             raise ShellError(
@@ -179,7 +193,7 @@ def changes(
     folder, _ = snapshot.address(folder_text)
     id, clusters = collection.snapshot_id, collection.cluster_ids
 
-    def read() -> list[FindingHistory]:
+    def read() -> tuple[FindingHistory, ...]:
         session = engine.session
         with _shown(engine, folder, id):
             at = f"'{id}' AS snapshot_id"
@@ -191,10 +205,15 @@ def changes(
             for name, rows in now.items():
                 view = f"trend_{name}"
                 session.table(view).unionByName(rows).createOrReplaceTempView(view)
-            rows = session.sql(_HISTORY).collect()
-        return [FindingHistory(**row.asDict()) for row in rows]
+            return _rows(session)
 
     found = engine.run("reading the snapshots", read)
+    if len(found) > MOST_ROWS:
+        raise ShellError(
+            f"more than {MOST_ROWS:,} findings to compare with {folder}",
+            hint="Use --controls, or audit fewer clusters at once.",
+            code="too-many",
+        )
     return comparable(found, report, clusters)
 
 

@@ -18,8 +18,8 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell import __version__
-from kafka_shell.audit.control import sql_text
 from kafka_shell.audit.engine import tuned
+from kafka_shell.audit.remedy import sql_text
 from kafka_shell.audit.session import is_remote, sentence
 from kafka_shell.audit.source import (
     COLLECTION,
@@ -46,6 +46,7 @@ from kafka_shell.base.units import counted, to_path
 # each, partitioned by snapshot and cluster.
 
 CATALOG = "catalog:"
+DAMAGED = "damaged-snapshot"  # code of an error
 # Spark's own catalog, and those that store tables there.
 _DELEGATING = (
     "",
@@ -130,6 +131,29 @@ def stored(
     return found.select(empty.columns)
 
 
+def without_lost(
+    session: Any, store: str, table: str, written: Mapping[str, Mapping[str, Stored]]
+) -> dict[str, Mapping[str, Stored]]:
+    """Return the `written` snapshots without those whose part of a table is missing in a folder."""
+    parts: dict[str, list[str]] = {}
+    for id, of in written.items():
+        if table in of and of[table].rows:
+            parts.setdefault(of[table].part, []).append(id)
+    gone = {id for part, ids in parts.items() if _is_lost(session, f"{store}/{table}/{part}")
+            for id in ids}  # fmt: skip
+    return {id: of for id, of in written.items() if id not in gone}
+
+
+def _is_lost(session: Any, folder: str) -> bool:
+    try:
+        session.read.schema("snapshot_id STRING").parquet(folder).schema  # noqa: B018
+    except Exception as error:
+        if not _is_missing(error):
+            raise
+        return True
+    return False
+
+
 def _rows_of(
     session: Any, store: str, table: str, schema: Any, entries: Mapping[str, Stored]
 ) -> Any:
@@ -157,7 +181,7 @@ def _rows_of(
         raise ShellError(
             f"{missing} is missing in {store}: {sentence(error)}",
             hint="Restore it from a backup, or read another snapshot with DIR@ID.",
-            code="damaged-snapshot",
+            code=DAMAGED,
         ) from None
 
 
@@ -556,5 +580,5 @@ def check(
                 f"snapshot {snapshot_id} in {store} is damaged: {name} has"
                 f" {counted(count, 'row')}, and {written[name]:,} were written",
                 hint="Read another snapshot with DIR@ID, or write a new one.",
-                code="damaged-snapshot",
+                code=DAMAGED,
             )

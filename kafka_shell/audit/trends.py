@@ -9,10 +9,12 @@ from typing import Any
 
 from kafka_shell.audit import snapshot
 from kafka_shell.audit.collection import STATUS
-from kafka_shell.audit.control import sql_text
 from kafka_shell.audit.engine import Engine, tuned
 from kafka_shell.audit.model import Trend
+from kafka_shell.audit.remedy import sql_text
+from kafka_shell.audit.snapshot import is_catalog
 from kafka_shell.audit.tables import TABLES
+from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Rows, with_failures
 
 _DAY_MS = 86_400_000
@@ -80,45 +82,65 @@ SELECT * FROM (
 
 def trends(engine: Engine, folder_text: str, whats: Iterable[str], limit: int) -> Rows[Trend]:
     """Return the series of these measures that grow or shrink most, over the complete snapshots of
-    a folder. Tables that were not read completely are left out, and are failures. Raises ShellError
-    if there are no snapshots."""
+    a folder. Tables that were not read completely, or are lost, are left out, and are failures.
+    Raises ShellError if there are no snapshots."""
     folder, _ = snapshot.address(folder_text)
     chosen = tuple(whats)
 
     def read() -> Rows[Trend]:
         names = {"clusters", *(t for w in chosen for t in _MEASURES[w][0])}
-        with shown(engine, folder, {*names, STATUS}):
+        lost: dict[str, Failure] = {}
+        with shown(engine, folder, {*names, STATUS}, lost=lost):
             series = _series(engine.session, chosen, limit)
-            return with_failures(series, _left_out(engine.session, names))
+            return with_failures(series, lost | _left_out(engine.session, names))
 
     return engine.run("reading the snapshots", read)
 
 
 @contextmanager
 def shown(
-    engine: Engine, folder: str, names: Collection[str], others: Mapping[str, str] = _NO_TABLES
+    engine: Engine,
+    folder: str,
+    names: Collection[str],
+    others: Mapping[str, str] = _NO_TABLES,
+    lost: dict[str, Failure] | None = None,
 ) -> Iterator[Mapping[str, Mapping[str, int]]]:
     """Create a view `trend_TABLE` of the rows of each table in the complete snapshots, and of
     `others` (with their columns) that a snapshot has, and tune Spark to their number. Yields the
     number of rows of each table by snapshot, oldest first. A column that an older snapshot does not
-    have is null."""
+    have is null. Tables whose files are missing are added to `lost`; without it, they are an error.
+    """
     session = engine.session
-    written = snapshot.written(session, folder)
+    written: Mapping[str, Mapping[str, snapshot.Stored]] = snapshot.written(session, folder)
+    columns = {name: TABLES[name].ddl for name in names}
+    columns |= {name: f"{ddl}, snapshot_id STRING" for name, ddl in others.items()}
     counts = {id: {n: each.rows for n, each in of.items()} for id, of in written.items()}
-    rows = sum(count.get(name, 0) for count in counts.values() for name in (*names, *others))
+    rows = sum(count.get(name, 0) for count in counts.values() for name in columns)
     with tuned(session, rows if rows > _MANY else 0, engine.opened.keep):
-        for name in names:
-            frame = snapshot.stored(session, folder, name, TABLES[name].ddl, written)
-            if frame is None:
+        # The status first: of what it lacks, nothing is known.
+        for name, ddl in sorted(columns.items(), key=lambda each: each[0] != STATUS):
+            try:
+                frame = snapshot.stored(session, folder, name, ddl, written)
+            except ShellError as error:
+                if lost is None or error.code != snapshot.DAMAGED or is_catalog(folder):
+                    raise
+                kept = snapshot.without_lost(session, folder, name, written)
+                gone = written.keys() - kept.keys()
+                lost[f"table {name} in {_snapshots(gone)}"] = Failure("not-read", error.message)
+                frame = snapshot.stored(session, folder, name, ddl, kept)
+                for id in gone:
+                    counts[id].pop(name, None)
+                if name == STATUS:
+                    written = kept
+            if frame is None and name in names:
                 frame = snapshot.local_frame(session, TABLES[name], [])
-            frame.createOrReplaceTempView(f"trend_{name}")
-        for name in others:
-            frame = snapshot.stored(
-                session, folder, name, f"{others[name]}, snapshot_id STRING", written
-            )
             if frame is not None:
                 frame.createOrReplaceTempView(f"trend_{name}")
         yield counts
+
+
+def _snapshots(ids: Collection[str]) -> str:
+    return f"{len(ids):,} snapshots" if len(ids) > 1 else f"snapshot {min(ids)}"
 
 
 def _series(session: Any, whats: Sequence[str], limit: int) -> list[Trend]:

@@ -170,9 +170,7 @@ def diff(invocation: Invocation, context: Context) -> Rows[Drift] | NoRows:
 _TOP = 20
 
 
-def trend(
-    invocation: Invocation, context: Context
-) -> Rows[Trend] | tuple[FindingHistory, ...] | NoRows:
+def trend(invocation: Invocation, context: Context) -> Rows[Trend] | Rows[FindingHistory] | NoRows:
     """The series that change most, or the history of findings. Tables that a snapshot has only in
     part are failures: they would seem to shrink."""
     wait_for_import(context)
@@ -187,8 +185,9 @@ def trend(
     engine = engine_of(invocation, context)
     folder = invocation["snapshot"]
     if what == FINDINGS:
-        found = history.history(engine, folder)
-        return tuple(with_owner(each, teams) for each in found) or NoRows("no findings")
+        found, lost = history.history(engine, folder)
+        rows = [with_owner(each, teams) for each in found]
+        return with_failures(rows, lost) or NoRows("no findings")
     chosen = (what,) if what else trends.MEASURES
     top = invocation["top"] or (_TOP if what else 5)
     return trends.trends(engine, folder, chosen, top) or NoRows("nothing to show")

@@ -106,6 +106,19 @@ def test_counts_and_older_snapshots(shell: Shell, folder: str) -> None:
     assert len([each for each in found if each["what"] == "topics"]) == 5
 
 
+@pytest.mark.parametrize("table", ["partitions", STATUS])
+def test_a_lost_part_is_reported_and_the_others_are_shown(
+    shell: Shell, folder: str, tmp_path: Path, table: str
+) -> None:
+    _copied(folder, tmp_path / "state", range(5))
+    shutil.rmtree(tmp_path / "state" / table / _id(2))
+    run = shell(f"spark trend partitions --snapshot {tmp_path}/state --output json")
+    assert run.status == 1, str(run)
+    assert f"table {table} in snapshot {_id(2)}" in run.err
+    (one,) = (each for each in run.json if "what" in each)
+    assert one["snapshots"] == 4
+
+
 def test_two_snapshots_are_no_forecast(shell: Shell, folder: str, tmp_path: Path) -> None:
     _copied(folder, tmp_path / "state", (0, 4))
     found = trends(shell, str(tmp_path / "state"), "disks")
@@ -204,7 +217,7 @@ def test_audits_that_could_not_check_a_finding(engine: Engine, tmp_path: Path) -
     _audits(tmp_path, *RUNS)
     found = {
         each.control: (each.state, each.since // DAY, each.until // DAY)
-        for each in history.history(engine, str(tmp_path))
+        for each in history.history(engine, str(tmp_path))[0]
     }
     assert found == {results: run for results, run in RUNS.items() if run}
     alarms = [sum(each[day] in "Ap" for each in RUNS) for day in range(5)]
