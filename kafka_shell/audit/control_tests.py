@@ -25,6 +25,7 @@ from kafka_shell.audit.control import Control, render
 from kafka_shell.audit.evaluate import commands_of, query_of
 from kafka_shell.audit.model import ControlTest
 from kafka_shell.audit.query import select
+from kafka_shell.audit.remedy import changes_of
 from kafka_shell.audit.session import sentence
 from kafka_shell.audit.snapshot import local_frame
 from kafka_shell.audit.source import record_batch
@@ -98,11 +99,17 @@ def run(
         frame.createOrReplaceTempView(name)
     label = str(test.get("name", f"test {number}"))
     try:
-        found = [row.asDict() for row in select(session, query).collect()]
+        found = [as_shown(row.asDict()) for row in select(session, query).collect()]
         why = difference(found, test["expect"])
     except Exception as error:
         return ControlTest(control.id, label, "error", f"query failed: {sentence(error)}")
     return ControlTest(control.id, label, "failed" if why else "passed", why)
+
+
+def as_shown(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A result with the commands of its remedy."""
+    remedy, undo = commands_of(changes_of(row["remedy"]))
+    return {**row, "remedy": remedy, "undo": undo}
 
 
 def complete(table: Table, given: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -122,11 +129,7 @@ def complete(table: Table, given: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def difference(found: Sequence[Mapping[str, Any]], expected: Sequence[Mapping[str, Any]]) -> str:
     """Return why the rows are not as expected, or an empty string."""
-    rows = [
-        {name: render(str(row.get(name) or "")) for name in _EXPECTED}
-        | dict(zip(("remedy", "undo"), commands_of(row), strict=True))
-        for row in found
-    ]
+    rows = [{name: render(str(row.get(name) or "")) for name in _EXPECTED} for row in found]
     named = {(entry.get("cluster", CLUSTER), entry["resource"]) for entry in expected}
     for entry in expected:
         where = entry.get("cluster", CLUSTER), entry["resource"]

@@ -11,17 +11,18 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.audit.collection import STATUS, Collection
-from kafka_shell.audit.control import single_command, sql_text
 from kafka_shell.audit.engine import Engine, tuned
 from kafka_shell.audit.model import Drift
+from kafka_shell.audit.remedy import sql_text
 from kafka_shell.audit.snapshot import check
 from kafka_shell.audit.table import Table
 from kafka_shell.audit.trends import shown
 from kafka_shell.base.errors import ShellError
+from kafka_shell.base.inverse import inverse
 from kafka_shell.base.plans import Change, Resource, Value
-from kafka_shell.base.text import quote
+from kafka_shell.base.text import is_printable, positional
 from kafka_shell.base.units import same_value
-from kafka_shell.output.change_kinds import undo_lines
+from kafka_shell.output.change_kinds import lines
 
 # Tables with intentional state -> their key columns. State that changes by itself (leaders, lag,
 # sizes) is not compared.
@@ -263,7 +264,7 @@ def _drifts_of(row: Any) -> list[Drift]:
     if was is not None and now is not None:
         return [
             Drift(where, table, about, "changed", _field(table, key, name), was[name], now[name],
-                  undo(table, key, was, now, name))
+                  *undo(table, key, was, now, name))
             for name in was
             if not same_value(str(key.get("key", "")), was[name], now[name])
         ]  # fmt: skip
@@ -277,7 +278,7 @@ def _drifts_of(row: Any) -> list[Drift]:
             _field(table, key, ""),
             _state_text(was),
             _state_text(now),
-            undo(table, key, was, now, ""),
+            *undo(table, key, was, now, ""),
         )
     ]
 
@@ -317,17 +318,25 @@ def _resource(table: str, key: Mapping[str, Any], state: Mapping[str, Any]) -> s
 State = Mapping[str, Any] | None
 
 
-def undo(table: str, key: Mapping[str, Any], was: State, now: State, name: str) -> str:
-    """Return the command that restores the earlier state, or an empty string."""
+def undo(
+    table: str, key: Mapping[str, Any], was: State, now: State, name: str
+) -> tuple[str, tuple[Change, ...]]:
+    """Return the command that restores the earlier state, or an empty string, and its changes. A
+    topic that is created again has none: its records are lost."""
+    changes: tuple[Change, ...] = ()
     if table == "topics" and was is not None:
-        topic, factor = f"--topic={quote(str(key['topic']))}", was["min_factor"]
+        topic, factor = str(key["topic"]), was["min_factor"]
         if now is None:
             shape = f"--partitions {was['partitions']} --replication-factor {factor}"
-            return single_command(f"create-topic {topic} {shape}")
-        line = f"alter-topic {topic} --replication-factor {factor}"
-        return single_command(line if name == "min_factor" else "")
-    change = _change(table, key, was, now)
-    return single_command("; ".join(undo_lines([change] if change else [])))
+            line = f"create-topic {positional('--topic', topic)} {shape}"
+            return line if is_printable(line) else "", ()
+        if name == "min_factor":
+            changed = int(now["min_factor"]), int(factor)
+            changes = (Change(Resource("topic", topic), "replicate", "", *changed),)
+    elif (change := _change(table, key, was, now)) is not None:
+        changes = inverse([change])
+    line = "; ".join(lines(changes))
+    return (line, changes) if is_printable(line) else ("", ())
 
 
 def _change(table: str, key: Mapping[str, Any], was: State, now: State) -> Change | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -11,12 +10,15 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.audit.collection import Status, rows_of, unread_tables
-from kafka_shell.audit.control import COLUMNS, Control, render, single_command, sql_text
+from kafka_shell.audit.control import COLUMNS, Control, render
 from kafka_shell.audit.engine import is_small_data, tuned
 from kafka_shell.audit.model import SEVERITIES, AuditFinding
 from kafka_shell.audit.query import select
+from kafka_shell.audit.remedy import changes_of, sql_text
 from kafka_shell.audit.session import is_remote, sentence
-from kafka_shell.base.plans import Change, Resource, Value
+from kafka_shell.base.plans import Change
+from kafka_shell.base.structs import replace
+from kafka_shell.base.text import is_printable
 from kafka_shell.base.threads import in_threads
 from kafka_shell.output.change_kinds import lines, undo_lines
 from kafka_shell.wire.rounds import in_slices
@@ -252,58 +254,37 @@ def _failed(control: Control, why: str) -> Evaluation:
 
 
 def finding(control: Control, status: str, row: Mapping[str, Any]) -> AuditFinding:
-    """A result of a query: with the units of its values, and a remedy if it is one command."""
+    """A result of a query: with the units of its values, and its remedy."""
     reason = render(row["reason"] or "")
+    changes: tuple[Change, ...] = ()
     try:
-        given = commands_of(row)
-        remedy, undo = map(single_command, given)
-        why = "" if (remedy, undo) == given else "not a single printable command"
+        changes = changes_of(row.get("remedy") or "")
     except ValueError as error:  # of a value that its query returns
-        remedy, undo, why = "", "", str(error)
-    reason += f" (remedy omitted: {why})" if why else ""
-    return _of(control, row["cluster"], row["resource"], status, reason, remedy, undo)
+        reason += f" (remedy omitted: {error})"
+    found = _of(control, row["cluster"], row["resource"], status, reason)
+    return with_remedy(found, changes, control.risk)
 
 
-def commands_of(row: Mapping[str, Any]) -> tuple[str, str]:
-    """The commands of a remedy and of its undo, as the query returns them or from its changes.
-    Raises ValueError for a value that is not a number."""
-    remedy, undo = row.get("remedy") or "", row.get("undo") or ""
-    if not remedy.startswith("["):
-        return render(remedy), render(undo)
-    changes = [*map(_change, json.loads(remedy))]
+def with_remedy(found: AuditFinding, changes: Sequence[Change], risk: str) -> AuditFinding:
+    """The finding with changes as its remedy. Lines that a terminal would not show are none."""
+    remedy, undo = commands_of(changes)
+    if not remedy:
+        return found
+    if not is_printable(remedy + undo):
+        why = f"{found.reason} (remedy omitted: a name is not printable)"
+        return replace(found, reason=why)
+    return replace(found, remedy=remedy, undo=undo, risk=risk, changes=tuple(changes))
+
+
+def commands_of(changes: Sequence[Change]) -> tuple[str, str]:
+    """The commands that make the changes, and that undo them; empty without changes."""
     return "; ".join(lines(changes)), "; ".join(undo_lines(changes))
 
 
-_NUMBERS: dict[str, Callable[[str], Value]] = {
-    "quota": float, "feature": int, "group-offsets": int,
-}  # fmt: skip
-
-
-def _change(given: Mapping[str, str]) -> Change:
-    """A change as the query of a control returns it (see `control.Fix`)."""
-    kind, name, field = given["kind"], render(given["name"]), given["field"]
-    read = _NUMBERS.get(kind, str)
-    before, after = (read(given[key]) if key in given else None for key in ("before", "after"))
-    if kind == "quota":
-        kind, _, name = name.partition(" ")
-    one_way = field.startswith("SCRAM-") or (kind == "feature" and before is None)
-    verb = "delete" if kind == "acl" else "alter"
-    return Change(Resource(kind, name), verb, field, before, after, reversible=not one_way)
-
-
-def _of(
-    control: Control,
-    cluster: str,
-    resource: str,
-    status: str,
-    reason: str,
-    remedy: str = "",
-    undo: str = "",
-) -> AuditFinding:
+def _of(control: Control, cluster: str, resource: str, status: str, reason: str) -> AuditFinding:
     return AuditFinding(
-        control.id, control.title, control.severity.name.lower(), status, cluster, resource,
-        reason, remedy, undo, control.dynamic if remedy else None, control.risk if remedy else "",
-    )  # fmt: skip
+        control.id, control.title, control.severity.name.lower(), status, cluster, resource, reason
+    )
 
 
 def in_order(findings: Iterable[AuditFinding]) -> tuple[AuditFinding, ...]:

@@ -16,15 +16,14 @@ from kafka_shell.audit.owners import Owner, concerns, with_owner
 from kafka_shell.audit.policy import Policy
 from kafka_shell.audit.snapshot import address
 from kafka_shell.base.errors import ShellError, Status
-from kafka_shell.base.structs import asdict
+from kafka_shell.base.structs import fields
 from kafka_shell.wire.rounds import in_slices
 
 _TOGETHER = 12  # controls in one job
 _LINES = (".json", ".jsonl")
 _SUCCESS = "mapreduce.fileoutputcommitter.marksuccessfuljobs"  # the file of a complete folder
-_FIELDS = AuditFinding.__struct_fields__
-_BOOLEAN = "dynamic"  # the others are strings
-_DDL = ", ".join(f"`{name}` {'BOOLEAN' if name == _BOOLEAN else 'STRING'}" for name in _FIELDS)
+_FIELDS = [name for name in fields(AuditFinding) if name != "changes"]
+_DDL = ", ".join(f"`{name}` STRING" for name in _FIELDS)
 
 
 def require_new(text: str) -> str:
@@ -70,7 +69,7 @@ def write(
 
     def write_all() -> None:
         known = [*others, *(each for one in controls for each in skipped(one, unread).findings)]
-        rows = [tuple(asdict(with_owner(each, owners)).values()) for each in known]
+        rows = [tuple(_row(with_owner(each, owners)).values()) for each in known]
         append(engine.session.createDataFrame(rows, _DDL).coalesce(1), last=not controls)
         for group in in_slices(controls, _TOGETHER):
             if engine.stopped():
@@ -83,6 +82,10 @@ def write(
             )
 
     engine.run("writing findings", write_all, lambda: (sum(done), len(controls)))
+
+
+def _row(found: AuditFinding) -> dict[str, str]:
+    return {name: getattr(found, name) for name in _FIELDS}
 
 
 def _results(session: Any, control: str, query: str) -> Any:
@@ -105,13 +108,12 @@ def _rendered(
     def render(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
 
-        text, boolean = pyarrow.string(), pyarrow.bool_()
-        schema = pyarrow.schema([(name, boolean if name == _BOOLEAN else text) for name in _FIELDS])
+        schema = pyarrow.schema([(name, pyarrow.string()) for name in _FIELDS])
         for batch in batches:
             rows = batch.to_pylist()
             judged = (finding(known[row["control"]], row["status"], row) for row in rows)
             found = (with_owner(each, owners) for each in judged)
-            kept = [asdict(each) for each in found if not team or concerns(each, team)]
+            kept = [_row(each) for each in found if not team or concerns(each, team)]
             yield pyarrow.RecordBatch.from_pylist(kept, schema=schema)
 
     return render

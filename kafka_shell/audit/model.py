@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from kafka_shell.base.plans import Change
+
 SEVERITIES = ("critical", "high", "medium", "low")
 WEBHOOK_FORMATS = ("json", "slack")
 CHANGED = ("new", "returned", "fixed")  # states of findings since the previous audit
@@ -18,8 +20,8 @@ class AuditFinding(Struct, frozen=True):
     output.
 
     `status` is ok, info, alarm, skip (not checked, see `reason`) or error. `remedy` and `undo` are
-    kafka.sh commands, or empty. `dynamic` is whether the remedy works without a restart. `owner`
-    is the team that owns the resource, or empty.
+    kafka.sh commands, or empty, and `changes` are what the remedy does. `owner` is the team that
+    owns the resource, or empty.
     """
 
     control: str
@@ -31,15 +33,14 @@ class AuditFinding(Struct, frozen=True):
     reason: str
     remedy: str = ""
     undo: str = ""
-    dynamic: bool | None = None
     risk: str = ""
     owner: str = ""
+    changes: tuple[Change, ...] = ()
 
 
 class AuditControl(Struct, frozen=True):
     """A control as `spark controls` shows it. `description` says what is at risk, and `source`
-    where the rule is from. `dynamic` is whether its remedy works without a restart; None without
-    a remedy.
+    where the rule is from. `risk` is that of its remedy, or empty.
     """
 
     control: str
@@ -51,7 +52,6 @@ class AuditControl(Struct, frozen=True):
     tags: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
     parameters: Mapping[str, str] = field(default_factory=dict)
-    dynamic: bool | None = None
     risk: str = ""
     file: str = ""
 
@@ -306,7 +306,8 @@ class SparkServer(Struct, frozen=True):
 
 
 class Drift(Struct, frozen=True):
-    """A difference between two collections. `undo` is the command that reverts it, or empty."""
+    """A difference between two collections. `undo` is the command that reverts it, or empty, and
+    `changes` are what it does."""
 
     cluster: str
     table: str
@@ -316,3 +317,4 @@ class Drift(Struct, frozen=True):
     before: str | None = None
     after: str | None = None
     undo: str = ""
+    changes: tuple[Change, ...] = ()

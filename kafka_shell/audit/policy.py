@@ -23,8 +23,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from kafka_shell.audit.control import FAMILIES, Control, Level, sql_text
+from kafka_shell.audit.control import FAMILIES, Control, Level
 from kafka_shell.audit.model import AuditFinding
+from kafka_shell.audit.remedy import sql_text
 from kafka_shell.base import units
 from kafka_shell.base.errors import ShellError, Status, UsageError, did_you_mean
 from kafka_shell.base.files import read_toml

@@ -7,7 +7,8 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import date
 
 from kafka_shell.audit.collection import Collection, mentioned
-from kafka_shell.audit.control import Control, finding_name
+from kafka_shell.audit.control import Control
+from kafka_shell.audit.drift import TOO_MANY, between, left_out, unread
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.evaluate import EvaluationProgress, evaluate, in_order
 from kafka_shell.audit.model import (
@@ -120,12 +121,13 @@ def with_state(
     def finding(change: Change) -> AuditFinding:
         before = "not set" if change.before is None else change.before
         why = f"{change.field} is {before}, declared: {change.after}"
-        where = finding_name(change)
+        named = change.resource.kind in ("topic", "acl", "feature")
+        where = change.resource.name if named else str(change.resource)
         if change.verb == "delete" or (change.field and change.after is None):  # by apply --prune
             return AuditFinding(STATE, title, "high", "alarm", cluster, where, "not declared")
         return AuditFinding(
             STATE, title, "high", "alarm", cluster, where,
-            why if change.field else "declared, but missing", remedy, "", True, RISKS[-1],
+            why if change.field else "declared, but missing", remedy, "", RISKS[-1],
         )  # fmt: skip
 
     alarms = [*map(finding, changes)]
@@ -200,8 +202,6 @@ def _compare(
 ) -> tuple[list[AuditFinding], ControlResult]:
     """Return the findings of X02 (another cluster) or X03 (an earlier snapshot): one per
     difference, and what could not be compared."""
-    from kafka_shell.audit.drift import TOO_MANY, between, left_out, unread
-
     earlier = is_snapshot(name)
     id = DRIFT[1] if earlier else DRIFT[0]
     title = f"Differs from {'the snapshot' if earlier else 'the cluster'} {name}"
@@ -217,7 +217,7 @@ def _compare(
     findings = [
         AuditFinding(
             id, title, "medium", "alarm", drift.cluster, drift.resource, _reason(drift),
-            drift.undo, "", True if drift.undo else None, _risk(drift) if drift.undo else "",
+            drift.undo, "", _risk(drift) if drift.undo else "", changes=drift.changes,
         )
         for drift in drifts
     ]  # fmt: skip

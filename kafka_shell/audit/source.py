@@ -177,7 +177,7 @@ def _tasks_of(table: str, targets: Sequence[Target]) -> list[ReadTask]:
 
 def _error(rows: Sequence[tuple[Any, ...]]) -> ShellError | None:
     """What rows of collection_status say could not be read."""
-    from kafka_shell.audit.tables.status import read_status
+    from kafka_shell.audit.tables.cluster import read_status
 
     columns = [column.name for column in read_status.all_columns]
     for row in rows:

@@ -39,7 +39,9 @@ class Change(Struct, frozen=True):
     """
 
     resource: Resource
-    verb: str  # create, alter, delete, abort, fence, write or copy
+    # create, alter, delete, abort, fence, write or copy; in a remedy also replicate, move, balance,
+    # elect or set-password, of which a plan makes other changes
+    verb: str
     field: str = ""
     before: Value = None
     after: Value = None

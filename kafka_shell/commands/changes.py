@@ -27,6 +27,12 @@ def plan_undo(changes: Iterable[Change], context: Context, timeout_ms: int | Non
     )
 
 
+def can_plan(change: Change) -> bool:
+    """Whether changes of this kind can be planned."""
+    kind = KINDS.get(key_of(change))
+    return kind is not None and bool(kind.plan)
+
+
 def plan_changes(changes: Iterable[Change], context: Context) -> Plan:
     """One plan that makes these changes. Those of a kind are few requests, however many resources
     they are of; deleted credentials and topics are last."""
@@ -55,8 +61,8 @@ def _without_gone(plan: Plan, error: str) -> Plan:
     return plan.without_refused(error).advised(Advice(warnings=warnings))
 
 
-def few(lines: Sequence[str], what: str) -> list[str]:
+def few(lines: Sequence[str], what: str, shown: int = _NAMED) -> list[str]:
     """The first lines, and the number of the others."""
-    if len(lines) <= _NAMED + 1:
+    if len(lines) <= shown + 1:
         return list(lines)
-    return [*lines[:_NAMED], f"... and {len(lines) - _NAMED:,} more {what}"]
+    return [*lines[:shown], f"... and {len(lines) - shown:,} more {what}"]

@@ -122,6 +122,12 @@ def defaults(scope: Scope) -> dict[str, Any]:
     return values
 
 
+def invocation_of(command: Command, **values: Any) -> Invocation:
+    """The command with these values; others have their defaults."""
+    named = {name.replace("_", "-"): value for name, value in values.items()}
+    return Invocation(command, {**defaults(Scope(command)), **named})
+
+
 def _values(
     scanned: Scan, line: Line | None, text: str
 ) -> tuple[dict[str, Any], dict[str, tuple[Span, ...]]]:

@@ -24,6 +24,9 @@ UNKNOWN = "  # outcome unknown"
 # Never deleted by undo: they may contain dynamic client configs of other administrators.
 _KEPT = (CONFIGS_TOPIC, REGISTRATIONS_TOPIC)
 ON_BROKER = " on broker "
+AT_OFFSET = " at offset "
+# Of changes that an audit proposes. A plan makes others of them: the replicas of each partition.
+_VERBS = ("replicate", "move", "balance", "elect", "abort", "fence", "set-password")
 SHARE_OFFSETS = "share-group-offsets"
 
 
@@ -31,11 +34,12 @@ class ChangeKind(Struct, frozen=True):
     """A kind of change. `line` is the command for changes of one resource.
 
     `plan` names the function of the commands that returns the plan for many, with the options of
-    its steps: `timeout_ms`. `gone` is the error of what is gone already.
+    its steps: `timeout_ms`; empty if the command needs more than the changes. `gone` is the error
+    of what is gone already.
     """
 
     line: Callable[[Resource, Changes], str]
-    plan: str
+    plan: str = ""
     gone: str = ""
 
 
@@ -74,6 +78,8 @@ def line_of(changes: Changes) -> str:
 
 def key_of(change: Change) -> str:
     """What a change is about: a topic or its configs, the quotas or the credentials of a user."""
+    if change.verb in _VERBS:
+        return change.verb
     if change.field.startswith("SCRAM-"):
         return "credential"
     is_config = bool(change.field and kind_of(change.resource).subject)
@@ -132,6 +138,11 @@ def _credential_line(user: Resource, changes: Changes) -> str:
     return f"scram-credentials --delete {','.join(new)} {with_option('--username', user.name)}"
 
 
+def _password_line(user: Resource, changes: Changes) -> str:
+    add = f"--add {changes[0].field} --iterations {changes[0].after}"
+    return f"scram-credentials {with_option('--username', user.name)} {add}"
+
+
 def _client_config_line(resource: Resource, changes: Changes) -> str:
     entity = [with_option(f"--{kind}", name or "") for kind, name in entity_parts(resource.name)]
     return " ".join(["alter-client-configs", *entity, *map(_setting, changes)])
@@ -148,6 +159,43 @@ def _acl_line(_: Resource, changes: Changes) -> str:
 def _token_line(resource: Resource, changes: Changes) -> str:
     command = "expire-token" if changes[0].verb == "delete" else "renew-token"
     return f"{command} {positional('--', resource.name)}"
+
+
+# -- replicas, leaders, transactions: what a remedy does -------------------------------------------
+
+
+def _replicas_line(topic: Resource, changes: Changes) -> str:
+    return (
+        f"alter-topic {positional('--topic', topic.name)} --replication-factor {changes[0].after}"
+    )
+
+
+def _racks_line(topic: Resource, changes: Changes) -> str:
+    return f"rebalance --racks {with_option('--topics', topic.name)}"
+
+
+def _balance_line(measure: Resource, changes: Changes) -> str:
+    return "rebalance --only-leaders" if measure.name == "leaders" else "rebalance"
+
+
+def _election_line(partition: Resource, changes: Changes) -> str:
+    place = positional("--topic", partition.name)
+    if changes[0].before is None:
+        return f"elect-leaders {place} --election-type unclean"
+    return f"preferred-replica-leader-election {place}"
+
+
+def _abort_line(transaction: Resource, changes: Changes) -> str:
+    place, _, offset = transaction.name.partition(AT_OFFSET)
+    return f"abort-transaction {positional('--topic', place)} --start-offset {offset}"
+
+
+def _fence_line(transactional_id: Resource, changes: Changes) -> str:
+    return f"fence-producer {with_option('--transactional-id', transactional_id.name)}"
+
+
+def _group_line(group: Resource, changes: Changes) -> str:
+    return f"delete-group {literal('--group', group.name)}" if changes[0].verb == "delete" else ""
 
 
 # -- groups, replicas, the cluster -----------------------------------------------------------------
@@ -221,6 +269,14 @@ KINDS: dict[str, ChangeKind] = {
     **dict.fromkeys(("group-offsets", SHARE_OFFSETS), _OFFSETS),
     "replica": ChangeKind(replica_line, "partitions.log_dirs:plan_changes"),
     "rollback-file": ChangeKind(_reassignment_line, "partitions.reassignments:plan_rollbacks"),
+    "replicate": ChangeKind(_replicas_line, "partitions.reassignments:plan_factors"),
+    "move": ChangeKind(_racks_line, "partitions.reassignments:plan_racks"),
+    "balance": ChangeKind(_balance_line),
+    "elect": ChangeKind(_election_line, "partitions.run:plan_elections"),
+    "abort": ChangeKind(_abort_line, "transactions.run:plan_aborts"),
+    "fence": ChangeKind(_fence_line, "transactions.run:plan_fences"),
+    "set-password": ChangeKind(_password_line),
+    "group": ChangeKind(_group_line, "groups.changes:plan_deletions", "GROUP_ID_NOT_FOUND"),
     "credential": ChangeKind(_credential_line, "users.run:plan_deletions", "RESOURCE_NOT_FOUND"),
     "topic": ChangeKind(_topic_line, "topics.changes:plan_deletions", "UNKNOWN_TOPIC_OR_PARTITION"),
     "subject": ChangeKind(_subject_line, "schemas.run:plan_changes", "no-subject"),

@@ -208,6 +208,7 @@ def _planned(plan: Plan) -> Outcome:
     )
 
 
+_OF_CHANGE = ("resource", "verb", "field", "before", "after")
 _SPECIAL: dict[type, Callable[[Any], Data]] = {
     float: _finite,
     Resource: str,
@@ -215,6 +216,7 @@ _SPECIAL: dict[type, Callable[[Any], Data]] = {
     Listing: lambda listing: list(items(listing)),
     Failure: lambda failure: {"error": failure.name, "message": failure.message},
     ChangeResult: _change,
+    Change: lambda change: {key: plain(getattr(change, key)) for key in _OF_CHANGE},
     Outcome: _outcome,
     JournalEntry: _journal_entry,
     EntryDetails: _journal_entry,

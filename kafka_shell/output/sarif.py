@@ -94,7 +94,6 @@ def _result(finding: AuditFinding, where: str, fingerprint: str) -> dict[str, An
             "cluster": finding.cluster,
             "remedy": finding.remedy,
             "undo": finding.undo,
-            "dynamic": finding.dynamic,
             "risk": finding.risk,
         },
     }

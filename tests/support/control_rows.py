@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from kafka_shell.audit import control_tests
 from kafka_shell.audit.control import load
 from kafka_shell.audit.engine import tuned
-from kafka_shell.audit.evaluate import commands_of, query_of
+from kafka_shell.audit.evaluate import query_of
 from kafka_shell.audit.session import sentence
 from kafka_shell.audit.snapshot import local_frame
 from kafka_shell.audit.source import record_batch
@@ -145,8 +145,7 @@ def _rows(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the results of queries, which are run as one unless one of them fails."""
     text = "\nUNION ALL\n".join(
-        f"SELECT {number} AS number, cluster, resource, status, reason, remedy, undo"
-        f" FROM (\n{query}\n)"
+        f"SELECT {number} AS number, cluster, resource, status, reason, remedy FROM (\n{query}\n)"
         for number, query in enumerate(queries)
     )
     try:
@@ -159,5 +158,4 @@ def _rows(
             yield from _rows(session, [query], errors)
         return
     for row in found:
-        remedy, undo = commands_of(row.asDict())
-        yield queries[row["number"]], row.asDict() | {"remedy": remedy, "undo": undo}
+        yield queries[row["number"]], control_tests.as_shown(row.asDict())

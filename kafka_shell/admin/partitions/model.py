@@ -28,6 +28,12 @@ class TopicPartition(Struct, frozen=True, order=True):
     topic: str
     partition: int
 
+    @staticmethod
+    def of(text: str) -> TopicPartition:
+        """The partition of a text such as `orders:0`."""
+        topic, _, partition = text.rpartition(":")
+        return TopicPartition(topic, int(partition))
+
     @property
     def resource(self) -> Resource:
         """The resource of its changes."""

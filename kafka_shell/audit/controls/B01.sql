@@ -5,7 +5,6 @@
 -- description: A misspelled topic name creates a topic with the default configs of the broker.
 -- source: Apache Kafka documentation, Broker configs, auto.create.topics.enable
 -- needs: broker_configs
--- remedy: restart, safe
 SELECT
   cluster,
   concat('broker ', broker_id) AS resource,

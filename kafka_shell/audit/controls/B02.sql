@@ -7,7 +7,6 @@
 -- source: Apache Kafka documentation, Broker configs, default.replication.factor
 -- needs: broker_configs, clusters
 -- parameter: factor = 3
--- remedy: restart, safe
 WITH judged AS (
   SELECT b.*, least({factor}, c.brokers + coalesce(size(c.offline), 0)) AS factor
   FROM broker_configs b JOIN clusters c ON c.cluster = b.cluster

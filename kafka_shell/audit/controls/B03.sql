@@ -8,7 +8,6 @@
 -- source: Apache Kafka documentation, Broker configs, min.insync.replicas
 -- needs: broker_configs, features, clusters
 -- parameter: copies = 2
--- remedy: dynamic, disruptive
 -- fix: broker-default '' 'min.insync.replicas' = {copies}
 --   was coalesce(cluster_default, IF(kept, CAST(lowest AS STRING), NULL)) if raises
 WITH judged AS (

@@ -7,7 +7,6 @@
 -- source: Apache Kafka documentation, Broker configs, broker.rack (KIP-36)
 -- needs: brokers
 -- absence: brokers
--- remedy: restart, safe
 WITH racks AS (
   SELECT cluster, count(*) AS brokers, count(rack) AS with_rack, count(DISTINCT rack) AS racks
   FROM brokers GROUP BY cluster

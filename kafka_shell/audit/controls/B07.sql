@@ -6,7 +6,6 @@
 --   not recommended for production.
 -- source: Apache Kafka documentation, KRaft, Process roles
 -- needs: broker_configs
--- remedy: restart, disruptive
 SELECT
   cluster,
   concat('broker ', broker_id) AS resource,

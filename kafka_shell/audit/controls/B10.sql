@@ -7,7 +7,6 @@
 -- source: Apache Kafka documentation, Broker configs
 -- needs: broker_configs
 -- parameter: besides = broker.id|node.id|broker.rack|.*listeners|log.dirs?|metadata.log.dir|.*keystore.*|.*quorum.*|process.roles
--- remedy: restart, safe
 WITH brokers_read AS (SELECT DISTINCT cluster, broker_id FROM broker_configs),
 keys AS (
   SELECT cluster, key FROM broker_configs WHERE NOT key RLIKE r'^({besides})$'

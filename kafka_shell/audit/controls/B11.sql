@@ -10,7 +10,6 @@
 -- source: Apache Kafka documentation, Updating broker configs (KIP-226)
 -- needs: broker_configs
 -- parameter: besides = listener\.name\..*|(advertised\.)?listeners|.*keystore.*|.*truststore.*|.*\.throttled\.rate
--- remedy: dynamic, disruptive
 -- fix: broker broker_id key = delete was value if with_remedy
 WITH others AS (
   SELECT cluster, key, count(DISTINCT coalesce(value, '')) > 1 AS differ

@@ -7,10 +7,10 @@
 -- source: Apache Kafka documentation, Balancing leadership
 -- needs: replicas, brokers, disk_replicas
 -- absence: replicas, brokers, disk_replicas
+-- fix: load measure = mean if measure <> 'leaders' OR preferred > {times} * mean
 -- parameter: times = 1.1
 -- parameter: fewest_replicas = 100
 -- parameter: fewest_bytes = 10737418240
--- remedy: dynamic, disruptive
 WITH held AS (
   SELECT cluster, broker_id, count(*) AS replicas, count_if(leader) AS leaders,
     count_if(position = 0) AS preferred
@@ -42,9 +42,5 @@ SELECT
     THEN concat({size amount}, ', the average of all brokers is ', {size mean})
     ELSE concat({number amount}, ' ', measure, ', the average of all brokers is ', {number mean})
   END AS reason,
-  CASE
-    WHEN bad AND measure = 'leaders' AND preferred > {times} * mean THEN 'rebalance --only-leaders'
-    WHEN bad AND measure = 'leaders' THEN 'preferred-replica-leader-election'
-    WHEN bad THEN "reassign-partitions --topics '*'"
-  END AS remedy
+  measure, mean, preferred
 FROM judged

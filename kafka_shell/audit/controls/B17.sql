@@ -12,7 +12,7 @@
 -- parameter: io = 8
 -- parameter: network = 3
 -- parameter: fetchers = 2
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: broker-default '' key = least(floor, threads * 2) was before if fixable
 WITH threads AS (
   SELECT cluster, key, min(try_cast(value AS INT)) AS threads, max(cluster_default) AS before,

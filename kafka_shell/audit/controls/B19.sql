@@ -8,7 +8,6 @@
 -- source: Apache Kafka documentation, Upgrading, kafka-features (KIP-584)
 -- needs: features
 -- absence: features
--- remedy: dynamic, irreversible
 -- fix: feature feature = highest was IF(feature = 'kraft.version', NULL, level)
 WITH judged AS (
   SELECT *, level < highest AS below, feature = 'kraft.version' AND level = 0 AS static_voters

@@ -8,7 +8,6 @@
 -- source: Apache Kafka documentation, Broker configs, offsets.retention.minutes
 -- needs: broker_configs, topic_configs, topics
 -- parameter: besides = $frameworks
--- remedy: restart, safe
 WITH longest AS (
   SELECT k.cluster, max(try_cast(k.value AS BIGINT)) AS retention,
     max_by(k.topic, try_cast(k.value AS BIGINT)) AS topic

@@ -11,7 +11,8 @@
 -- source: Apache Kafka documentation, kafka-transactions (KIP-664)
 -- needs: transactions, open_transactions, broker_configs
 -- absence: transactions, broker_configs
--- remedy: dynamic, irreversible
+-- fix: transactional-id fenced
+-- fix: transaction hanging
 WITH most AS (
   SELECT cluster, max(try_cast(value AS BIGINT)) AS ms
   FROM broker_configs WHERE key = 'transaction.max.timeout.ms' GROUP BY cluster
@@ -37,7 +38,7 @@ SELECT
   CASE WHEN t.duration_ms > most.ms THEN 'alarm' ELSE 'ok' END AS status,
   concat(t.state, CASE WHEN t.duration_ms IS NOT NULL
     THEN concat(' for ', {age t.duration_ms}) ELSE '' END) AS reason,
-  CASE WHEN t.duration_ms > most.ms THEN concat('fence-producer --transactional-id=', {word t.transactional_id}) END AS remedy
+  t.transactional_id AS fenced, NULL AS hanging
 FROM transactions t JOIN most ON most.cluster = t.cluster
 UNION ALL
 SELECT
@@ -61,7 +62,5 @@ SELECT
         date_format(last_written, 'yyyy-MM-dd HH:mm'), ' UTC'),
         'the time of its last write is unknown'))
   END,
-  CASE WHEN NOT listed AND old AND current IS NOT TRUE
-    THEN concat('abort-transaction --topic=', topic, ':', partition, ' --start-offset ',
-      start_offset) END
+  NULL, concat(topic, ':', partition, ' at offset ', start_offset)
 FROM opened

@@ -5,7 +5,7 @@
 -- description: Debug output fills the disk of the broker and may contain sensitive data.
 -- source: Apache Kafka documentation, Dynamic log levels (KIP-412)
 -- needs: broker_loggers
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: logger broker_id logger = 'INFO' was level
 SELECT
   cluster,

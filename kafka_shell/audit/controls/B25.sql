@@ -6,7 +6,6 @@
 --   full, and brokers take ever longer to load them.
 -- source: Apache Kafka documentation, Broker configs, log.cleaner.enable
 -- needs: broker_configs
--- remedy: restart, safe
 SELECT
   cluster,
   concat('broker ', broker_id) AS resource,

@@ -8,7 +8,7 @@
 --   max.connection.creation.rate
 -- needs: broker_configs
 -- parameter: fewest = 20
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: broker broker_id key = delete was value if startswith(source, 'dynamic_broker')
 SELECT
   cluster,

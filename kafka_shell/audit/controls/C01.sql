@@ -5,7 +5,6 @@
 -- description: Without acks=all, acknowledged records can be lost when one broker fails.
 -- source: Apache Kafka documentation, Producer configs, acks
 -- needs: effective_client_configs
--- remedy: dynamic, disruptive
 -- fix: client-config entity 'acks' = 'all' was value
 WITH judged AS (
   SELECT e.*, e.value NOT IN ('all', '-1') AS bad

@@ -7,7 +7,7 @@
 -- source: Apache Kafka documentation, Broker configs, group.min.session.timeout.ms and
 --   group.max.session.timeout.ms
 -- needs: effective_client_configs, broker_configs
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: client-config entity 'session.timeout.ms' = least(high, greatest(low, ms)) was value
 WITH bounds AS (
   SELECT cluster,

@@ -9,7 +9,7 @@
 -- needs: effective_client_configs
 -- absence: effective_client_configs
 -- parameter: session = 45000
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: client-config entity 'heartbeat.interval.ms' = session DIV 3 was value
 WITH judged AS (
   SELECT h.*, try_cast(h.value AS BIGINT) AS heartbeat, coalesce(s.value, '{session}') AS timeout,

@@ -8,7 +8,6 @@
 --   again and deleted the records, as Kafka Streams does in repartition topics.
 -- source: Apache Kafka documentation, Consumer configs, auto.offset.reset
 -- needs: groups, group_offsets, partition_offsets
--- remedy: dynamic, irreversible
 -- fix: group-offsets name place = IF(to = 'earliest', earliest, latest) was before if state = 'Empty'
 WITH committed AS (
   -- a group may have committed after the other end offset was read

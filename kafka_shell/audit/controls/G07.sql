@@ -8,7 +8,7 @@
 -- source: Apache Kafka documentation, Managing consumer groups
 -- needs: groups, group_offsets, topics
 -- absence: group_offsets, topics
--- remedy: dynamic, irreversible
+-- fix: group orphan
 WITH reads AS (
   -- A topic that was created after the topics were listed has an end offset.
   SELECT o.cluster, o.group, count(*) AS partitions,
@@ -34,6 +34,5 @@ SELECT
     ELSE concat('no members; committed offsets in ', reads.existing,
       IF(reads.existing = 1, ' partition', ' partitions'))
   END AS reason,
-  CASE WHEN g.state IN ('Empty', 'Dead') AND coalesce(reads.existing, 0) = 0
-    THEN concat('delete-group --group=', {word g.group}) END AS remedy
+  IF(coalesce(reads.existing, 0) = 0, g.group, NULL) AS orphan
 FROM groups g LEFT JOIN reads ON reads.cluster = g.cluster AND reads.group = g.group

@@ -11,7 +11,6 @@
 -- needs: quotas, clusters
 -- absence: quotas
 -- parameter: rate = 104857600
--- remedy: dynamic, disruptive
 -- fix: quota entity key = {rate}
 WITH rates AS (SELECT explode(array('producer_byte_rate', 'consumer_byte_rate')) AS key),
 defaults AS (

@@ -9,7 +9,6 @@
 -- source: Apache Kafka documentation, Quotas, order of precedence (KIP-55)
 -- needs: quotas, broker_configs, topic_configs
 -- absence: quotas
--- remedy: dynamic, disruptive
 -- fix: quota of_user key = wanted
 WITH windows AS (
   SELECT n.cluster, min(try_cast(n.value AS BIGINT) * try_cast(s.value AS BIGINT)) AS seconds

@@ -9,7 +9,7 @@
 -- source: kafka.sh
 -- needs: quotas, scram_users, acls, group_members, client_configs, broker_configs, listeners
 -- absence: scram_users, acls, group_members, client_configs, broker_configs, listeners
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: quota entity key = delete was value
 WITH only_scram AS (
   SELECT cluster,

@@ -8,7 +8,6 @@
 -- source: Apache Kafka documentation, Broker configs, quota.window.num and
 --   quota.window.size.seconds
 -- needs: quotas, broker_configs, topic_configs
--- remedy: dynamic, disruptive
 -- fix: quota entity key = CAST(ceil(bytes / seconds) AS BIGINT) was value
 WITH windows AS (
   SELECT n.cluster, min(try_cast(n.value AS BIGINT) * try_cast(s.value AS BIGINT)) AS seconds

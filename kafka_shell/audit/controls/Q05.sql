@@ -7,7 +7,7 @@
 -- source: Apache Kafka documentation, Quotas, request rate quotas (KIP-124)
 -- needs: quotas, broker_configs
 -- absence: broker_configs
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: quota entity key = percentage was value
 WITH threads AS (
   SELECT cluster, broker_id, 100 * sum(try_cast(value AS INT)) AS percentage

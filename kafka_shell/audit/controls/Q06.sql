@@ -9,7 +9,6 @@
 -- needs: acls, effective_quotas
 -- absence: effective_quotas
 -- parameter: rate = 10
--- remedy: dynamic, disruptive
 -- fix: quota entity 'controller_mutation_rate' = {rate}
 WITH creators AS (
   SELECT DISTINCT cluster, substr(principal, 6) AS user FROM acls
@@ -27,7 +26,8 @@ SELECT
   CASE WHEN coalesce(own.rate, any.rate) IS NULL THEN 'no controller_mutation_rate quota applies'
     ELSE concat('controller_mutation_rate is ',
       {quota concat('controller_mutation_rate=', coalesce(own.rate, any.rate))}) END AS reason,
-  concat('user ', {word c.user}) AS entity
+  concat('user ', IF(c.user RLIKE r'^[A-Za-z0-9_@%+=:./-]+$', c.user,
+    concat("'", replace(c.user, "'", "'\"'\"'"), "'"))) AS entity
 FROM creators c
 LEFT JOIN limited own ON own.cluster = c.cluster AND own.user = c.user
 LEFT JOIN limited any ON any.cluster = c.cluster AND any.user IS NULL

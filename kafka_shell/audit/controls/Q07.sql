@@ -10,7 +10,6 @@
 -- parameter: bytes = 10240
 -- parameter: percentage = 1
 -- parameter: rate = 1
--- remedy: dynamic, disruptive
 -- fix: quota entity key = delete was value
 WITH judged AS (
   SELECT q.*, d.key IS NULL AND value < CASE q.key WHEN 'request_percentage' THEN {percentage}

@@ -5,7 +5,6 @@
 -- description: Records are sent unencrypted, and so are passwords with SASL/PLAIN.
 -- source: Apache Kafka documentation, Security, Listener configuration
 -- needs: listeners
--- remedy: restart, disruptive
 SELECT
   cluster,
   concat('broker ', broker_id, ' ', listener) AS resource,

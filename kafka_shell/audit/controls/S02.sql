@@ -5,7 +5,6 @@
 -- description: Everyone who can connect may do everything; ACLs have no effect.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: broker_configs
--- remedy: restart, disruptive
 SELECT
   cluster,
   concat('broker ', broker_id) AS resource,

@@ -6,7 +6,6 @@
 --   values of configs they do not define: if it is set, check the properties file.
 -- source: Apache Kafka documentation, Security, allow.everyone.if.no.acl.found
 -- needs: broker_configs, brokers
--- remedy: restart, disruptive
 SELECT
   b.cluster,
   concat('broker ', b.broker_id) AS resource,

@@ -6,7 +6,6 @@
 --   authentication. Brokers do not return values of configs they do not define.
 -- source: Apache Kafka documentation, Security, super.users
 -- needs: broker_configs, brokers
--- remedy: restart, disruptive
 SELECT
   b.cluster,
   concat('broker ', b.broker_id) AS resource,

@@ -7,7 +7,6 @@
 --   brokers.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: acls
--- remedy: dynamic, disruptive
 -- fix: acl resource
 WITH judged AS (
   SELECT *, principal IN ('User:*', 'User:ANONYMOUS') AS everyone,

@@ -6,7 +6,6 @@
 --   including future ones. S05 reports ACLs of everyone.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: acls
--- remedy: dynamic, disruptive
 -- fix: acl resource
 WITH judged AS (
   SELECT *, permission = 'allow' AND operation = 'All' AND pattern_type = 'literal'

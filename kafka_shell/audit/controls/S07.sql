@@ -6,7 +6,7 @@
 --   Redundant ACLs are misleading.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs (KIP-290)
 -- needs: acls
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: acl resource
 WITH
 lengths AS (

@@ -10,7 +10,6 @@
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: acls, topics, groups, scram_users, listeners
 -- absence: topics, groups, scram_users, listeners
--- remedy: dynamic, disruptive
 -- fix: acl resource
 WITH only_scram AS (
   SELECT cluster,

@@ -8,7 +8,6 @@
 -- source: Apache Kafka documentation, Security, SCRAM
 -- needs: scram_users, acls, broker_configs
 -- absence: acls, broker_configs
--- remedy: dynamic, irreversible
 -- fix: user name credentials[] = delete if NOT hidden
 WITH users AS (
   SELECT cluster, user,

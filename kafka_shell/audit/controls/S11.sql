@@ -5,7 +5,6 @@
 -- description: SASL/PLAIN sends the password itself. Without TLS, it can be read on the network.
 -- source: Apache Kafka documentation, Security, SASL/PLAIN
 -- needs: listeners
--- remedy: restart, disruptive
 SELECT
   cluster,
   concat('broker ', broker_id, ' ', listener) AS resource,

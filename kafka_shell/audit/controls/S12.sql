@@ -6,7 +6,6 @@
 --   no SASL. Brokers store a dynamic ssl.client.auth, but read it only when they start.
 -- source: Apache Kafka documentation, Broker configs, ssl.client.auth
 -- needs: listeners, broker_configs
--- remedy: restart, disruptive
 WITH judged AS (
   SELECT l.*, l.client_auth <> 'required' AS bad, d.key IS NOT NULL AS dynamic
   FROM listeners l

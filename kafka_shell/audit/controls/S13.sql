@@ -8,7 +8,6 @@
 --   start.
 -- source: Apache Kafka documentation, Broker configs, ssl.endpoint.identification.algorithm
 -- needs: listeners, broker_configs
--- remedy: restart, disruptive
 WITH judged AS (
   SELECT l.*, l.identification = '' AND (l.inter_broker OR l.controller) AS bad,
     d.key IS NOT NULL AND (l.inter_broker OR l.controller) AS dynamic

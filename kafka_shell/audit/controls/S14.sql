@@ -6,7 +6,6 @@
 --   dynamic ssl.enabled.protocols, but read it only when they start.
 -- source: Apache Kafka documentation, Broker configs, ssl.enabled.protocols
 -- needs: listeners, broker_configs
--- remedy: restart, disruptive
 WITH judged AS (
   SELECT l.*, exists(l.tls_versions, v -> v IN ('SSLv2', 'SSLv3', 'TLSv1', 'TLSv1.1')) AS bad,
     d.key IS NOT NULL AS dynamic

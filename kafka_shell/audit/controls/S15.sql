@@ -7,7 +7,6 @@
 -- source: Apache Kafka documentation, Broker configs, connections.max.reauth.ms (KIP-368)
 -- needs: listeners, broker_configs
 -- absence: broker_configs
--- remedy: restart, safe
 WITH mechanisms AS (
   SELECT cluster, broker_id, listener, max_reauth_ms, explode_outer(sasl_mechanisms) AS mechanism
   FROM listeners WHERE protocol LIKE 'SASL%' AND NOT controller

@@ -6,7 +6,6 @@
 --   network.
 -- source: Apache Kafka documentation, Security, inter.broker.listener.name (KIP-103)
 -- needs: listeners
--- remedy: restart, disruptive
 WITH doors AS (
   SELECT cluster, broker_id, count_if(NOT controller) AS listeners,
     max(CASE WHEN inter_broker THEN listener END) AS own

@@ -8,7 +8,6 @@
 -- source: Apache Kafka documentation, Security, Authorization and ACLs, operations and resources
 -- needs: acls
 -- parameter: admins = User:(.*[-_.])?(admin|broker|kafka|controller)s?([-_.0-9].*)?
--- remedy: dynamic, disruptive
 -- fix: acl resource
 WITH judged AS (
   SELECT *, permission = 'allow' AND operation IN ('Alter', 'AlterConfigs', 'All')

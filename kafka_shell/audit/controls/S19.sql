@@ -6,7 +6,6 @@
 --   of all resources of the type, and of the cluster the brokers as well.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: acls
--- remedy: dynamic, disruptive
 -- fix: acl resource
 WITH judged AS (
   SELECT *, permission = 'deny' AND principal = 'User:*' AND host = '*'

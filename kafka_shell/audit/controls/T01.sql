@@ -8,7 +8,7 @@
 -- source: Apache Kafka documentation, Replication
 -- needs: topics, clusters
 -- parameter: factor = 3
--- remedy: dynamic, disruptive
+-- fix: replicas resource = least({factor}, online) was min_factor if online > 1
 WITH judged AS (
   SELECT t.*, c.brokers + coalesce(size(c.offline), 0) AS known, c.brokers AS online
   FROM topics t JOIN clusters c ON c.cluster = t.cluster
@@ -18,9 +18,5 @@ SELECT
   topic AS resource,
   CASE WHEN min_factor = 1 AND known > 1 THEN 'alarm' ELSE 'ok' END AS status,
   concat('replication factor ', min_factor, IF(known > 1, '', ' on the only broker')) AS reason,
-  CASE WHEN min_factor = 1 AND online > 1
-    THEN concat('alter-topic --topic=', topic, ' --replication-factor ', least({factor}, online))
-  END AS remedy,
-  CASE WHEN min_factor = 1 AND online > 1
-    THEN concat('alter-topic --topic=', topic, ' --replication-factor 1') END AS undo
+  online, min_factor
 FROM judged

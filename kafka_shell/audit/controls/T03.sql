@@ -7,7 +7,6 @@
 --   after min.insync.replicas=1, acks=all could mean a single copy.
 -- source: Apache Kafka documentation, Topic configs, min.insync.replicas
 -- needs: topics, topic_configs
--- remedy: dynamic, disruptive
 -- fix: min.insync.replicas = CASE WHEN min_factor > 2 THEN min_factor - 1 END
 SELECT
   t.cluster,

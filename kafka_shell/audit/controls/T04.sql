@@ -10,7 +10,6 @@
 -- needs: topics, topic_configs, partitions, reassignments
 -- absence: reassignments
 -- parameter: copies = 2
--- remedy: dynamic, disruptive
 -- fix: min.insync.replicas = CASE WHEN can_raise THEN {copies} END
 WITH synced AS (
   SELECT p.cluster, p.topic, min(size(p.isr)) >= {copies} AND count(m.topic) = 0 AS can_raise

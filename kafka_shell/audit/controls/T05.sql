@@ -6,7 +6,7 @@
 --   lost.
 -- source: Apache Kafka documentation, Topic configs, unclean.leader.election.enable
 -- needs: topic_configs
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: unclean.leader.election.enable = 'false'
 SELECT
   cluster,

@@ -10,7 +10,7 @@
 -- needs: topics, topic_configs, brokers, reassignments
 -- absence: reassignments
 -- parameter: target = 3
--- remedy: dynamic, disruptive
+-- fix: replicas resource = wanted was IF(min_factor = max_factor, min_factor, NULL)
 WITH brokers_of AS (
   SELECT cluster, CAST(count(*) AS INT) AS online FROM brokers GROUP BY cluster
 ),
@@ -42,8 +42,5 @@ SELECT
     END,
     ', expected ', wanted, IF(moves, '; a reassignment is in progress', '')
   ) AS reason,
-  CASE WHEN differs AND min_factor > 2 AND NOT moves
-    THEN concat('alter-topic --topic=', topic, ' --replication-factor ', wanted) END AS remedy,
-  CASE WHEN min_factor = max_factor AND min_factor > 2 AND min_factor <> wanted
-    THEN concat('alter-topic --topic=', topic, ' --replication-factor ', min_factor) END AS undo
+  wanted, min_factor, max_factor
 FROM judged

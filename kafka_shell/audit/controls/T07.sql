@@ -8,7 +8,7 @@
 --   partition: start the broker.
 -- source: Apache Kafka documentation, Unclean leader election
 -- needs: partitions, clusters
--- remedy: dynamic, irreversible
+-- fix: leader resource = try_element_at(array_except(replicas, offline), 1)
 WITH judged AS (
   SELECT p.*, p.leader IS NULL AND (size(p.isr) = 0
     OR size(array_except(p.isr, coalesce(c.offline, array()))) > 0) AS bad
@@ -24,7 +24,5 @@ SELECT
       IF(size(array_except(replicas, offline)) = 0, '; all replicas are offline', ''))
     ELSE concat('leader is broker ', leader)
   END AS reason,
-  CASE WHEN bad AND size(array_except(replicas, offline)) > 0
-    THEN concat('elect-leaders --topic=', topic, ':', partition, ' --election-type unclean')
-  END AS remedy
+  replicas, offline
 FROM judged

@@ -9,7 +9,9 @@
 --   auto.leader.rebalance.enable
 -- needs: partitions, broker_configs
 -- absence: broker_configs
--- remedy: dynamic, safe
+-- fix: leader resource = preferred_leader was leader
+--   if array_contains(isr, preferred_leader) AND NOT array_contains(offline, preferred_leader)
+-- risk: safe
 WITH automatic AS (
   SELECT DISTINCT cluster FROM broker_configs
   WHERE key = 'auto.leader.rebalance.enable' AND value = 'true'
@@ -19,9 +21,6 @@ SELECT
   concat(topic, ':', partition) AS resource,
   CASE WHEN leader <> preferred_leader AND a.cluster IS NULL THEN 'alarm' ELSE 'ok' END AS status,
   concat('leader is broker ', leader, ', preferred leader is broker ', preferred_leader) AS reason,
-  CASE WHEN leader <> preferred_leader AND a.cluster IS NULL AND array_contains(isr, preferred_leader)
-      AND NOT array_contains(offline, preferred_leader)
-    THEN concat('preferred-replica-leader-election --topic=', topic, ':', partition)
-  END AS remedy
+  leader, preferred_leader, isr, offline
 FROM partitions p LEFT JOIN automatic a ON a.cluster = p.cluster
 WHERE leader IS NOT NULL

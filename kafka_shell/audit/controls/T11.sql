@@ -6,7 +6,7 @@
 --   replicas are lost at once. Kafka treats brokers without broker.rack as one more rack.
 -- source: Apache Kafka documentation, Balancing replicas across racks
 -- needs: brokers, partitions
--- remedy: dynamic, disruptive
+-- fix: racks topic = existing
 WITH racks AS (
   SELECT cluster, count(DISTINCT coalesce(rack, '')) AS racks,
     map_from_entries(collect_list(struct(broker_id, coalesce(rack, '')))) AS rack_of
@@ -24,11 +24,10 @@ SELECT
   CASE WHEN racks < least(factor, existing) THEN 'alarm' ELSE 'ok' END AS status,
   concat(factor, IF(factor = 1, ' replica', ' replicas'), ' in ', racks, ' of ', existing,
     IF(existing = 1, ' rack', ' racks')) AS reason,
-  CASE WHEN racks < least(factor, existing)
-    THEN concat('reassign-partitions --topics=', topic) END AS remedy
+  topic, existing
 FROM spread WHERE NOT unknown
 UNION ALL
 SELECT cluster, 'cluster', 'skip',
   concat('unknown rack of offline brokers with replicas of ', count(*),
-    IF(count(*) = 1, ' partition', ' partitions')), NULL
+    IF(count(*) = 1, ' partition', ' partitions')), NULL, NULL
 FROM spread WHERE unknown GROUP BY cluster

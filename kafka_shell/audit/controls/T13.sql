@@ -9,7 +9,7 @@
 -- parameter: shortest = 3600000
 -- parameter: besides = $frameworks
 -- parameter: replies = (?i)(.*[-_.])?(reply|replies|responses?)([-_.].*)?
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: retention.ms = {shortest}
 SELECT
   t.cluster,

@@ -10,7 +10,7 @@
 -- needs: topic_configs
 -- parameter: shortest = 3600000
 -- parameter: besides = $frameworks
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: segment.ms = CASE WHEN retention >= {shortest} THEN retention DIV 6 END
 SELECT
   s.cluster,

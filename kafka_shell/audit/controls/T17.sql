@@ -8,7 +8,7 @@
 --   min.cleanable.dirty.ratio
 -- needs: topic_configs
 -- parameter: dirty = 0.9
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: min.cleanable.dirty.ratio = '0.5'
 SELECT
   r.cluster,

@@ -7,7 +7,7 @@
 -- source: Apache Kafka documentation, Topic configs, delete.retention.ms
 -- needs: topic_configs
 -- parameter: shortest = 86400000
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: delete.retention.ms = {shortest}
 SELECT
   d.cluster,

@@ -7,7 +7,6 @@
 --   the disk: set compression.type in the producers first.
 -- source: Apache Kafka documentation, Topic configs, compression.type
 -- needs: topic_configs, topics
--- remedy: dynamic, disruptive
 -- fix: compression.type = 'producer'
 SELECT
   k.cluster,

@@ -8,7 +8,6 @@
 -- source: Apache Kafka documentation, Broker configs, replica.fetch.max.bytes
 -- needs: topic_configs, broker_configs
 -- parameter: overhead = 12
--- remedy: dynamic, disruptive
 -- fix: max.message.bytes = bytes
 WITH fetch AS (
   SELECT cluster, min(try_cast(value AS BIGINT)) AS bytes

@@ -8,7 +8,6 @@
 -- source: Apache Kafka documentation, Topic configs, message.timestamp.after.max.ms (KIP-937)
 -- needs: topic_configs
 -- parameter: after = 3600000
--- remedy: dynamic, disruptive
 -- fix: message.timestamp.after.max.ms = {after}
 WITH judged AS (
   SELECT a.cluster, a.topic, a.value, t.value AS type,

@@ -6,7 +6,7 @@
 --   throughput.
 -- source: Apache Kafka documentation, Topic configs, flush.messages and flush.ms
 -- needs: topic_configs
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: topic resource overrides[] = delete
 SELECT
   cluster,

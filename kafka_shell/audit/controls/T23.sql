@@ -8,7 +8,6 @@
 -- source: Apache Kafka documentation, Limiting bandwidth usage during data migration (KIP-73)
 -- needs: topic_configs, reassignments
 -- absence: reassignments
--- remedy: dynamic, disruptive
 -- fix: topic resource overrides[] = delete
 WITH judged AS (
   SELECT k.cluster, k.topic,

@@ -9,7 +9,6 @@
 -- source: Apache Kafka documentation, Topic configs, server default properties
 -- needs: topic_configs, topics
 -- parameter: besides = $frameworks
--- remedy: dynamic, disruptive
 -- fix: topic resource overrides[] = delete
 WITH judged AS (
   SELECT k.cluster, k.topic,

@@ -12,7 +12,8 @@
 -- absence: reassignments
 -- parameter: factor = 3
 -- parameter: copies = 2
--- remedy: dynamic, disruptive
+-- fix: replicas resource = {factor} was factor if factor IS NOT NULL
+-- fix: topic resource 'min.insync.replicas' = raised was own
 WITH size AS (SELECT cluster, count(*) AS brokers FROM brokers GROUP BY cluster),
 synced AS (
   SELECT cluster, topic, min(size(isr)) AS in_sync FROM partitions GROUP BY cluster, topic
@@ -35,10 +36,7 @@ SELECT
   topic AS resource,
   CASE WHEN min_factor BETWEEN 2 AND {factor} - 1 THEN 'alarm' ELSE 'ok' END AS status,
   concat('replication factor ', min_factor) AS reason,
-  CASE WHEN min_factor BETWEEN 2 AND {factor} - 1
-    THEN concat('alter-topic --topic=', topic, ' --replication-factor {factor}') END AS remedy,
-  CASE WHEN min_factor BETWEEN 2 AND {factor} - 1
-    THEN concat('alter-topic --topic=', topic, ' --replication-factor ', min_factor) END AS undo
+  min_factor AS factor, NULL AS raised, NULL AS own
 FROM internal
 UNION ALL
 SELECT
@@ -46,8 +44,5 @@ SELECT
   topic,
   CASE WHEN wanted < {copies} THEN 'alarm' ELSE 'ok' END,
   concat('min.insync.replicas is ', wanted),
-  CASE WHEN wanted < {copies} AND can_raise
-    THEN concat('alter-configs --topic=', topic, ' min.insync.replicas={copies}') END,
-  CASE WHEN wanted < {copies} AND can_raise THEN concat('alter-configs --topic=', topic, ' ',
-    coalesce(concat('min.insync.replicas=', own), '--delete-config min.insync.replicas')) END
+  NULL, IF(can_raise, {copies}, NULL), own
 FROM internal

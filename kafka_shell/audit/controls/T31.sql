@@ -9,7 +9,7 @@
 --   offsets.topic
 -- needs: topic_configs
 -- parameter: state = __consumer_offsets|__transaction_state|_schemas|(.*[-_.])?connect([-_.].*)?[-_.](configs?|offsets?|status(es)?)
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: cleanup.policy = 'compact'
 SELECT
   cluster,

@@ -7,7 +7,7 @@
 -- source: Apache Kafka documentation, Topic configs, segment.bytes and segment.ms
 -- needs: topic_configs
 -- parameter: smallest = 1048576
--- remedy: dynamic, safe
+-- risk: safe
 -- fix: segment.bytes = IF(worst = 'segment.bytes', 1073741824, NULL)
 WITH judged AS (
   SELECT *, key = 'segment.bytes' AND try_cast(value AS BIGINT) < {smallest}

@@ -7,7 +7,6 @@
 -- source: Apache Kafka documentation, Topic configs, max.message.bytes
 -- needs: topic_configs
 -- parameter: smallest = 16384
--- remedy: dynamic, disruptive
 -- fix: max.message.bytes = 1048588
 SELECT
   cluster,

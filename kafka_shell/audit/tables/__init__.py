@@ -12,7 +12,6 @@ from kafka_shell.audit.tables import (
     cluster,
     groups,
     listeners,
-    status,
     topics,
     transactions,
 )
@@ -26,7 +25,6 @@ _MODULES = (
     groups,
     transactions,
     batches,
-    status,
 )
 TABLES: dict[str, Table] = {
     found.name: found

@@ -341,11 +341,15 @@ def plan_changes(context: Context, changes: Sequence[Change], _: dict[str, Any])
     """The plan that makes these changes."""
     wanted: dict[GroupType, dict[str, dict[TopicPartition, int | None]]] = {}
     for change in changes:
-        topic, _colon, partition = change.field.rpartition(":")
         offset = None if change.after is None else int(change.after)
         type = GroupType.SHARE if change.resource.kind == SHARE_OFFSETS else GroupType.UNKNOWN
         offsets = wanted.setdefault(type, {}).setdefault(change.resource.name, {})
-        offsets[TopicPartition(topic, int(partition))] = offset
+        offsets[TopicPartition.of(change.field)] = offset
     return merge_plans(
         [plan_offsets(context.cluster, each, type, exact=True) for type, each in wanted.items()]
     )
+
+
+def plan_deletions(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that deletes these groups."""
+    return group_members.plan_delete(context.cluster, [each.resource.name for each in changes])

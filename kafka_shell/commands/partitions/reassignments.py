@@ -43,9 +43,8 @@ from kafka_shell.commands.options import add_resume, with_hint
 from kafka_shell.commands.partitions.spec import COMMANDS
 from kafka_shell.commands.partitions.throttle_store import throttle_record
 from kafka_shell.context import Context
-from kafka_shell.language import scan
 from kafka_shell.language.command import Invocation
-from kafka_shell.language.parse import defaults
+from kafka_shell.language.parse import invocation_of
 from kafka_shell.language.render import render
 from kafka_shell.output.humanize import name_few
 from kafka_shell.wire.connection import Cluster
@@ -186,9 +185,14 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
 
 def plan_rollback(file: str, context: Context) -> Plan:
     """The plan that moves replicas to the assignment of a rollback file."""
-    (command,) = (command for command in COMMANDS if command.name == "reassign-partitions")
-    values = {**defaults(scan.Scope(command)), "reassignment-json-file": file}
-    return reassign_partitions(Invocation(command, values), context)
+    return reassign_partitions(
+        _command("reassign-partitions", reassignment_json_file=file), context
+    )
+
+
+def _command(name: str, **values: Any) -> Invocation:
+    (command,) = (command for command in COMMANDS if command.name == name)
+    return invocation_of(command, **values)
 
 
 def replicate(
@@ -443,3 +447,15 @@ def _brokers(
 def plan_rollbacks(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
     """The plan that goes back to what these files describe."""
     return merge_plans([plan_rollback(change.resource.name, context) for change in changes])
+
+
+def plan_factors(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that gives topics these replication factors."""
+    factors = {change.resource.name: int(change.after or 0) for change in changes}
+    return replicate(_command("reassign-partitions"), context, factors)
+
+
+def plan_racks(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that spreads the replicas of topics over racks."""
+    topics = tuple(change.resource.name for change in changes)
+    return rebalance(_command("rebalance", topics=topics, racks=True), context)

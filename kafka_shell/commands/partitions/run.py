@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from kafka_shell.admin.partitions import elections
 from kafka_shell.admin.partitions.in_progress import under_way
-from kafka_shell.admin.partitions.model import ElectionStatus, Reassignment
+from kafka_shell.admin.partitions.model import ElectionStatus, Reassignment, TopicPartition
 from kafka_shell.admin.partitions.partition_files import read_partitions
 from kafka_shell.admin.partitions.progress import with_sizes
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.base.command_results import NoRows
-from kafka_shell.base.plans import Plan, Resource
+from kafka_shell.base.plans import Change, Plan, Resource, merge_plans
 from kafka_shell.base.results import Results
 from kafka_shell.commands import select
 from kafka_shell.commands.options import timeout_ms
@@ -65,3 +68,14 @@ def _selected(invocation: Invocation, context: Context) -> Results[Resource, Par
     if invocation["topic"]:
         return select.partitions(invocation, context.cluster)
     return None
+
+
+def plan_elections(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that elects leaders: the preferred ones, or any where there is none."""
+    plans: list[Plan] = []
+    for elect, unclean in ((elections.plan_preferred, False), (elections.plan_unclean, True)):
+        chosen = [each.resource.name for each in changes if (each.before is None) is unclean]
+        if chosen:
+            found = find(context.cluster, map(TopicPartition.of, chosen))
+            plans.append(elect(found.keyed(lambda each: each.resource)))
+    return merge_plans(plans)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
+from functools import cached_property
 from getpass import getuser
 from pathlib import Path
 from ssl import SSLContext
@@ -24,21 +25,34 @@ from kafka_shell.audit import (
     webhook,
 )
 from kafka_shell.audit.collection import Collection, unread_tables
-from kafka_shell.audit.control import AclRemovals, Control, acl_removal, resources_outside
+from kafka_shell.audit.control import Control
 from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.evaluate import commands_of
 from kafka_shell.audit.model import RISKS, AuditFinding, AuditReport, FindingHistory
 from kafka_shell.audit.owners import Owner
 from kafka_shell.audit.policy import DRIFT, STATE, Policy, select_controls
+from kafka_shell.audit.remedy import AclRemovals, subject
 from kafka_shell.audit.run import with_state
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError, pointing_at
 from kafka_shell.base.files import read_text, write_whole
-from kafka_shell.base.plans import Advice, Effect, NotChecked, Plan, Resource, Secret, merge_plans
+from kafka_shell.base.plans import (
+    Advice,
+    Change,
+    Effect,
+    NotChecked,
+    Plan,
+    Resource,
+    Secret,
+    merge_plans,
+)
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
+from kafka_shell.base.text import escape
 from kafka_shell.base.units import counted, to_path
-from kafka_shell.commands import REGISTRY, function
+from kafka_shell.commands import commands_of as commands_in
+from kafka_shell.commands.changes import can_plan, few, plan_changes
 from kafka_shell.commands.spark.plan import after, plan_of
 from kafka_shell.commands.spark.sources import (
     collected,
@@ -48,15 +62,17 @@ from kafka_shell.commands.spark.sources import (
     wait_for_import,
 )
 from kafka_shell.commands.spark.spec import FAIL_ON, SAMPLED
+from kafka_shell.commands.state.changes import apply
 from kafka_shell.commands.state.compare import StateSource, compare_sources, this_cluster
 from kafka_shell.commands.state.files import is_state_file, load
 from kafka_shell.commands.state.spec import KINDS
-from kafka_shell.context import Context
+from kafka_shell.context import Context, confirmed
 from kafka_shell.language.command import Invocation
-from kafka_shell.language.parse import parse
-from kafka_shell.language.tokens import tokenize
+from kafka_shell.language.parse import invocation_of
+from kafka_shell.output.change_kinds import key_of
 from kafka_shell.settings import development_profiles
 
+_SHOWN = 50  # findings before the question of --accept
 _APPLY_IT = "To apply a remedy anyway, run its command."
 
 
@@ -78,7 +94,7 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
     trust = webhook.trust_of(url, context.settings.connection) if url is not None else None
     folder = findings.require_new(invocation["findings"]) if invocation["findings"] else None
     if invocation["accept"]:
-        _check_accept(invocation)
+        _check_accept(invocation, context)
     teams = owners_of(invocation, context)
     controls, policy = _controls(invocation, context)
     controls = _without_samples(invocation, context, controls, policy)
@@ -143,7 +159,7 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
     if url is not None:
         found = _posted(found, url, invocation["webhook-format"] or "json", trust, context)
     if invocation["fix"]:
-        return _fix(found, invocation["risk"] or RISKS[0], context)
+        return _fix(found, invocation["risk"] or RISKS[0], state, context)
     return found
 
 
@@ -208,7 +224,7 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
     return chosen, declared
 
 
-def _check_accept(invocation: Invocation) -> None:
+def _check_accept(invocation: Invocation, context: Context) -> None:
     try:
         expires = date.fromisoformat(invocation["expires"] or "")
     except ValueError:
@@ -224,6 +240,12 @@ def _check_accept(invocation: Invocation) -> None:
         )
     if not invocation["accept"].strip():
         raise UsageError("--accept requires a reason", span=invocation.span("accept"))
+    if context.ask is None and not invocation["yes"]:
+        raise UsageError(
+            "confirmation is required, but standard input is not a terminal",
+            hint="To accept all findings, add --yes.",
+            code="no-terminal",
+        )
 
 
 def _policy_file(invocation: Invocation) -> Path:
@@ -239,6 +261,7 @@ def _accepted(report: AuditReport, invocation: Invocation, context: Context) -> 
     added = policy.accepted(alarms, invocation["accept"], expires, _login())
     before = read_text(file) if file.exists() else ""
     if added:
+        _confirm_accepted(alarms, f"until {expires} in {file}", invocation, context)
         _write(write_whole, str(file), f"{before.rstrip()}\n\n{added}".lstrip())
     context.note(f"{counted(len(alarms), 'finding')} accepted until {expires} in {file}")
     counts = Counter(each.control for each in alarms)
@@ -248,6 +271,19 @@ def _accepted(report: AuditReport, invocation: Invocation, context: Context) -> 
         controls=tuple(run.with_suppressed(each, counts[each.control]) for each in report.controls),
         suppressed=report.suppressed + len(alarms),
     )
+
+
+def _confirm_accepted(
+    alarms: Sequence[AuditFinding], where: str, invocation: Invocation, context: Context
+) -> None:
+    """Show what is accepted, and ask, unless --yes is given. Raises ShellError for no."""
+    if invocation["yes"] or context.ask is None:
+        return
+    lines = [escape(f"{each.control} {each.cluster}: {each.resource}") for each in alarms]
+    shown = few(lines, "findings", _SHOWN)
+    question = f"Accept {counted(len(alarms), 'finding')} {where}?"
+    if not confirmed(context.ask, "\n".join([*shown, question])):
+        raise ShellError("not confirmed: nothing was accepted", code="declined")
 
 
 def _login() -> str:
@@ -329,43 +365,43 @@ def _check_cluster(collection: Collection, context: Context) -> None:
             )
 
 
-def _fix(report: AuditReport, most: str, context: Context) -> Plan | AuditReport | NoRows:
+def _fix(
+    report: AuditReport, most: str, state: str, context: Context
+) -> Plan | AuditReport | NoRows:
     """One plan with the remedies of all findings up to this risk; it asks for confirmation. Without
     any, the report if something was not checked."""
     given = [finding for finding in report.findings if finding.remedy]
-    chosen = [each for each in given if RISKS.index(_risk(each)) <= RISKS.index(most)]
-    left_out = tuple(_left_out(given, most))
+    chosen = [each for each in given if RISKS.index(each.risk) <= RISKS.index(most)]
+    fixed = [each for each in chosen if each.control == STATE or _can_plan(each)]
+    left_out = (*_left_out(given, most), *_by_hand(each for each in chosen if each not in fixed))
     not_checked = tuple(_not_checked(report))
-    if not chosen:
+    if not fixed:
         note = "; ".join(["no finding has a remedy that can be applied", *left_out])
         if not not_checked:
             return NoRows(note)
         context.note(note)
         return report
-    remedy_plans = _RemedyPlans(context)
-    plans: list[Plan] = []
-    failed: dict[Resource, Failure] = {}
-    remedies: dict[str, list[AuditFinding]] = {}
-    for finding in chosen:
-        remedies.setdefault(finding.remedy, []).append(finding)
-    for line, found in remedies.items():
-        try:
-            plan = remedy_plans.plan(line, found)
-        except ShellError as error:
-            failed[Resource("remedy", line)] = as_failure(error)
-        else:
-            plans.append(replace(plan, advice=replace(plan.advice, about=())))
-    merged = merge_plans([*plans, Plan(Effect.CHANGE, (), refused=Results({}, failed))])
-    return replace(
-        merged,
-        advice=merged.advice
-        + Advice(
-            about=tuple(_by_control(chosen)),
-            warnings=tuple(left_out),
-            not_checked=tuple(not_checked),
-            confirm=True,
-        ),
+    remedies = _Remedies(context)
+    for each in fixed:
+        remedies.add(each)
+    plans = [replace(each, advice=replace(each.advice, about=())) for each in remedies.plans()]
+    if any(each.control == STATE for each in fixed):
+        (command,) = (each for each in commands_in("state") if each.name == "apply")
+        plans.append(apply(invocation_of(command, file=state), context))
+    refused = Plan(Effect.CHANGE, (), refused=Results({}, remedies.refused))
+    return merge_plans([*plans, refused]).advised(
+        Advice(tuple(_by_control(fixed)), left_out, not_checked=not_checked, confirm=True)
     )
+
+
+def _can_plan(finding: AuditFinding) -> bool:
+    """Whether its changes are all of its remedy: a password, or a topic that is gone, is not."""
+    return bool(finding.changes) and all(map(can_plan, finding.changes))
+
+
+def _by_hand(findings: Iterable[AuditFinding]) -> Iterator[str]:
+    for each in findings:
+        yield f"{each.control} {each.resource}: run {each.remedy}"
 
 
 def _not_checked(report: AuditReport) -> Iterator[NotChecked]:
@@ -377,78 +413,68 @@ def _not_checked(report: AuditReport) -> Iterator[NotChecked]:
             yield NotChecked(f"{each.control} {each.title}", each.reason)
 
 
-def _risk(finding: AuditFinding) -> str:
-    """The risk of a remedy: the highest, if its control declares none."""
-    return finding.risk or RISKS[-1]
-
-
 def _by_control(findings: list[AuditFinding]) -> Iterator[str]:
     """`T13 Retention is too short: 3 remedies (safe)`."""
     for (id, title, risk), count in Counter(
-        (each.control, each.title, _risk(each)) for each in findings
+        (each.control, each.title, each.risk) for each in findings
     ).items():
         yield f"{id} {title}: {counted(count, 'finding')} ({risk})"
 
 
 def _left_out(findings: list[AuditFinding], most: str) -> Iterator[str]:
     for risk in RISKS[RISKS.index(most) + 1 :]:
-        count = sum(_risk(each) == risk for each in findings)
+        count = sum(each.risk == risk for each in findings)
         if count:
             are = "is" if count == 1 else "are"
             yield f"{counted(count, 'remedy')} {are} {risk}: to apply, add --risk {risk}"
 
 
-class _RemedyPlans:
-    """Plans of remedies, each judged with those before it."""
+class _Remedies:
+    """The changes of remedies, each judged with those before it, and why others are refused."""
 
     def __init__(self, context: Context) -> None:
+        self.refused: dict[Resource, Failure] = {}
         self._context = context
-        self._access: AclRemovals | None = None
-        self._set: dict[tuple[Resource, str], tuple[object, str]] = {}  # after, and the remedy
+        self._kept: dict[str, dict[Change, str]] = {}  # by what they change, with the remedy
+        self._set: dict[tuple[Resource, str], tuple[Change, str]] = {}
 
-    def plan(self, line: str, findings: list[AuditFinding]) -> Plan:
-        """The plan of a remedy. Raises ShellError if it would change other resources, take access
-        that is needed, or contradict a remedy before it."""
-        plan = _plan_of(line, [each.resource for each in findings], self._context)
-        removed = acl_removal(plan, safe=any(_risk(each) == RISKS[0] for each in findings))
-        if removed.bindings and (why := self._all().refusal(removed)) is not None:
-            raise ShellError(f"not applied: {why.message}", hint=_APPLY_IT, code=why.name)
-        self._agree(line, plan)
-        return plan
+    def add(self, finding: AuditFinding) -> None:
+        """Keep the changes of a finding, or refuse them all if one takes access that is needed, or
+        contradicts a remedy before it."""
+        new = [each for each in finding.changes if each not in self._kept.get(key_of(each), {})]
+        why = self._contradiction(new) or self._lost_access(new, finding.risk == RISKS[0])
+        if why is not None:
+            why = replace(why, message=f"not applied: {why.message}", hint=_APPLY_IT)
+            self.refused[Resource("remedy", finding.remedy)] = why
+            return
+        for each in new:
+            self._kept.setdefault(key_of(each), {})[each] = finding.remedy
+            self._set[subject(each)] = each, finding.remedy
 
-    def _agree(self, line: str, plan: Plan) -> None:
-        """Raise ShellError if a remedy before this one sets the same to another value."""
-        changes = [change for step in plan.steps for change in step.changes if change.field]
-        for change in changes:
-            after, before = self._set.get((change.resource, change.field), (change.after, ""))
-            if after != change.after:
-                raise ShellError(
-                    f"not applied: {line} conflicts with {before}",
-                    hint=_APPLY_IT,
-                    code="contradiction",
-                )
-        for change in changes:
-            self._set.setdefault((change.resource, change.field), (change.after, line))
+    def plans(self) -> Iterator[Plan]:
+        """One plan for each kind of change. One that cannot be planned is refused."""
+        for changes in self._kept.values():
+            try:
+                yield plan_changes(changes, self._context)
+            except ShellError as error:
+                for line in changes.values():
+                    self.refused[Resource("remedy", line)] = as_failure(error)
 
-    def _all(self) -> AclRemovals:
-        if self._access is None:
-            sasl = self._context.settings.connection.sasl
-            known = sasl is not None and sasl.username and not sasl.token
-            login = f"User:{sasl.username}" if sasl is not None and known else None
-            self._access = AclRemovals(read.describe(self._context.cluster), login)
-        return self._access
+    def _contradiction(self, new: Sequence[Change]) -> Failure | None:
+        for each in new:
+            before, line = self._set.get(subject(each), (each, ""))
+            if (before.verb, before.after) != (each.verb, each.after):
+                ours = commands_of([each])[0]
+                return Failure("contradiction", f"{ours} conflicts with {line}")
+        return None
 
+    def _lost_access(self, new: Sequence[Change], safe: bool) -> Failure | None:
+        removed = [each.resource.name for each in new if key_of(each) == "acl"]
+        return self._access.refusal(removed, safe=safe) if removed else None
 
-def _plan_of(line: str, resources: list[str], context: Context) -> Plan:
-    """The plan of a remedy. Raises ShellError if it would change other resources."""
-    invocation = parse(tokenize(line), REGISTRY, text=line)
-    plan = function(invocation.command.run)(invocation, context)
-    if not isinstance(plan, Plan):
-        raise ShellError(f"{line} has no effect", code="no-plan")
-    if others := resources_outside(plan, resources):
-        raise ShellError(
-            f"not applied: the remedy of {resources[0]} would also change {others[0]}",
-            hint=_APPLY_IT,
-            code="outside-finding",
-        )
-    return plan
+    @cached_property
+    def _access(self) -> AclRemovals:
+        sasl = self._context.settings.connection.sasl
+        known = sasl is not None and sasl.username and not sasl.token
+        login = f"User:{sasl.username}" if sasl is not None and known else None
+        return AclRemovals(read.describe(self._context.cluster), login)

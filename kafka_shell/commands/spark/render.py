@@ -26,11 +26,12 @@ from kafka_shell.audit.model import (
     Trend,
     WrittenRows,
 )
+from kafka_shell.audit.trends import forecast
 from kafka_shell.base.units import approximate_bytes, approximate_duration, counted
 from kafka_shell.output.columns import summary
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.tables import Column, Page, draw_table
-from kafka_shell.output.text import Role, Text, hang, join, pad, text
+from kafka_shell.output.text import Role, Text, hang, pad, text
 
 _SOON_DAYS = 30
 _EMPTY = text("nothing to check", "dim")
@@ -48,7 +49,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("SEVERITY", lambda c: text(c.severity, _ROLES[c.severity])),
         Column("FAMILY", lambda c: c.family),
         Column("TITLE", lambda c: c.title, overflow="wrap"),
-        Column("REMEDY", lambda c: _kind_of_remedy(c.dynamic, c.risk)),
+        Column("REMEDY", lambda c: _risk(c.risk)),
     ),
     ControlTest: (
         Column("CONTROL", lambda t: t.control, role="name"),
@@ -197,14 +198,6 @@ _CLUSTERS = (
 )  # fmt: skip
 
 
-def _kind_of_remedy(dynamic: bool | None, risk: str) -> Text:
-    """`dynamic, safe`; nothing without a remedy."""
-    if dynamic is None:
-        return Text()
-    how = text("dynamic" if dynamic else "after a restart")
-    return join(", ", [how, _risk(risk)])
-
-
 def _risk(risk: str) -> Text:
     return text(risk, _RISK_ROLES.get(risk, ""))
 
@@ -224,7 +217,7 @@ def control_page(control: ExplainedControl, width: int | None) -> Iterator[Text]
         "tags": text(", ".join(control.tags)),
         "reads": text(", ".join(control.tables)),
         "parameters": text(", ".join(f"{k} = {v}" for k, v in control.parameters.items())),
-        "remedy": _kind_of_remedy(control.dynamic, control.risk),
+        "remedy": _risk(control.risk),
         "file": text(control.file),
     }
     for name, value in facts.items():
@@ -267,13 +260,9 @@ def _finding(finding: AuditFinding, several: bool, room: int, width: int | None)
         line = line + text(f" ({finding.owner})", "dim")
     yield from hang(line, width, room + 4)
     if finding.remedy:
-        remarks = [
-            text("" if finding.dynamic in (None, True) else "after a restart", "dim"),
-            Text() if finding.risk == "safe" else _risk(finding.risk),
-        ]
-        note = join(", ", [each for each in remarks if each])
         line = text(finding.remedy, "hint")
-        line = line + "   (" + note + ")" if note else line
+        if finding.risk != "safe":
+            line = line + "   (" + _risk(finding.risk) + ")"
         yield from hang(text("    ") + line, width, 6)
 
 
@@ -327,8 +316,6 @@ def _amount(trend: Trend, value: float | None, sign: str = "") -> str:
 
 
 def _forecast(trend: Trend) -> Text:
-    from kafka_shell.audit.trends import forecast
-
     soon = trend.full_in_days is not None and trend.full_in_days < _SOON_DAYS
     return text(forecast(trend), "bad" if soon else "warning")
 

@@ -41,8 +41,7 @@ def controls(
     found = tuple(
         AuditControl(
             each.id, each.title, each.severity.name.lower(), each.family, each.description,
-            each.source, each.tags, each.needs, each.parameters, each.dynamic, each.risk,
-            str(each.path),
+            each.source, each.tags, each.needs, each.parameters, each.risk, str(each.path),
         )
         for each in chosen
     )  # fmt: skip

@@ -119,7 +119,8 @@ COMMANDS: tuple[Command, ...] = (
             Option("--owner", kinds.TEXT, "Only findings of this team, by owners.toml beside the"
                    " policy or config.toml.", metavar="TEAM"),
             Option("--accept", kinds.TEXT, "Add the findings to the suppressions of --policy, until"
-                   " --expires.", metavar="REASON", requires=("--policy",), excludes=("--fix",)),
+                   " --expires; asks for confirmation.", metavar="REASON",
+                   requires=("--policy",), excludes=("--fix",)),
             Option("--expires", kinds.TEXT, "The last day of the suppressions of --accept.",
                    metavar="DATE", requires=("--accept",)),
             Option("--against", kinds.TEXT,
@@ -158,7 +159,7 @@ COMMANDS: tuple[Command, ...] = (
             " findings, or if such a control could not be evaluated; 3 if a cluster could not be"
             " read.\n"
             "--fix shows the safe remedies as one plan (--risk adds others); it rejects"
-            " remedies that change another resource or remove access that is needed.\n"
+            " remedies that contradict another one or remove access that is needed.\n"
             "Findings of profiles with environment = 'dev' are at most medium."
         ),
         examples=(

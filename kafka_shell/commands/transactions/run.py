@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.visibility import hidden
@@ -11,6 +13,7 @@ from kafka_shell.admin.transactions import producers
 from kafka_shell.admin.transactions import read as transactions
 from kafka_shell.admin.transactions.model import (
     HangingSearch,
+    HangingTransaction,
     ProducerState,
     Transaction,
     TransactionListing,
@@ -18,7 +21,7 @@ from kafka_shell.admin.transactions.model import (
 )
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError, UsageError
-from kafka_shell.base.plans import Plan, Resource
+from kafka_shell.base.plans import Change, Effect, Plan, Resource
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import positional
@@ -26,6 +29,7 @@ from kafka_shell.base.units import counted, parse_duration
 from kafka_shell.commands import select
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
+from kafka_shell.output.change_kinds import AT_OFFSET
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.failures import as_error
 from kafka_shell.wire.metadata_scan import scan
@@ -235,3 +239,31 @@ def _refuse_managed(name: str, context: Context) -> None:
             f" {positional('--transactional-id', name)}",
             code="not-hanging",
         )
+
+
+# -- What a remedy does ----------------------------------------------------------------------------
+
+
+def plan_fences(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that fences the producers of these transactional IDs."""
+    names = [change.resource.name for change in changes]
+    return transaction_changes.plan_fence(context.cluster, names)
+
+
+def plan_aborts(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
+    """The plan that aborts these transactions, if they are still open."""
+    found: list[HangingTransaction] = []
+    refused: dict[Resource, Failure] = {}
+    for change in changes:
+        place, _at, offset = change.resource.name.partition(AT_OFFSET)
+        each = transaction_changes.find_open(
+            context.cluster, TopicPartition.of(place), int(offset), clock=context.clock
+        )
+        if isinstance(each, Failure):
+            refused[change.resource] = each
+        else:
+            found.append(each)
+    rest = Plan(Effect.DESTROY, (), refused=Results({}, refused))
+    if not found:
+        return rest
+    return rest + transaction_changes.plan_abort(context.cluster, found, clock=context.clock)

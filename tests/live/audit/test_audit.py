@@ -18,7 +18,7 @@ from tests.support.group_data import commit
 from tests.support.in_process_shell import Shell
 
 FIELDS = ["control", "title", "severity", "status", "cluster", "resource", "reason", "remedy",
-          "undo", "dynamic", "risk", "owner"]  # fmt: skip
+          "undo", "risk", "owner", "changes"]  # fmt: skip
 
 CONTROL = """\
 -- id: {id}
@@ -190,7 +190,9 @@ def test_fix_shows_one_plan_carries_it_out_and_the_control_is_ok(shell: Shell) -
         found = shell("spark audit --controls T13 --output json").json["findings"]
         (finding,) = (f for f in found if f["resource"] == topic)
         assert finding["remedy"].startswith(f"alter-configs {topic} retention.ms=")
-        assert (finding["dynamic"], finding["risk"]) == (True, "safe")
+        assert finding["risk"] == "safe"
+        (change,) = finding["changes"]
+        assert (change["field"], change["before"]) == ("retention.ms", "60000")
         dry = shell("spark audit --controls T13 --fix --dry-run")
         assert topic in dry.out and dry.status == 0, str(dry)
         declined = shell("spark audit --controls T13 --fix", answer="n")
@@ -287,32 +289,15 @@ def test_fix_never_takes_a_name_for_an_option(
     assert not set(hostile) & set(left)
 
 
-def test_a_remedy_that_reaches_beyond_its_finding_is_not_applied(shell: Shell) -> None:
-    topic = f"beyond.{uuid4().hex[:8]}"
-    shell.ok(f"create-topic {topic}")
-    shell.ok(f"create-topic {topic}.other")
-    sql = CONTROL.format(id="Y01", severity="high", topic=topic).replace(
-        "AS reason", f"AS reason, 'delete-topic {topic}.other' AS remedy, NULL AS undo"
-    )
-    own(shell, sql)
-    try:
-        run = shell("spark audit --controls Y01 --fix --risk irreversible --yes")
-        assert run.status == 1, str(run)
-        assert f"the remedy of {topic} would also change topic {topic}.other" in run.err
-        assert f"{topic}.other" in shell.ok("list-topics").out
-    finally:
-        shell(f"delete-topic {topic},{topic}.other --yes")
-
-
 def test_remedies_that_contradict_each_other_are_not_both_applied(shell: Shell) -> None:
     topic = f"twice.{uuid4().hex[:8]}"
     shell.ok(f"create-topic {topic}")
     for id, value in (("Y01", 1), ("Y02", 2)):
-        text = CONTROL.format(id=id, severity="high", topic=topic).replace("-- needs",
-            "-- remedy: dynamic, safe\n-- needs")  # fmt: skip
-        remedy = f"concat('alter-configs --topic=', {{word topic}}, ' flush.messages={value}')"
-        sql = text.replace("AS reason", f"AS reason, {remedy} AS remedy, NULL AS undo")
-        own(shell, sql, f"{id}.sql")
+        text = CONTROL.format(id=id, severity="high", topic=topic).replace(
+            "-- needs",
+            f"-- fix: topic resource 'flush.messages' = {value}\n-- risk: safe\n-- needs",
+        )
+        own(shell, text, f"{id}.sql")
     try:
         run = shell("spark audit --controls Y01,Y02 --fix --yes")
         assert run.status == 1, str(run)
@@ -361,7 +346,7 @@ def test_executors_write_what_is_reported(shell: Shell, tmp_path: Path) -> None:
     assert run.status == 1, str(run)
     rows = parquet.read_table(folder).to_pylist()
     found = [{key: value for key, value in row.items() if value is not None} for row in rows]
-    reported = [{key: value for key, value in each.items() if value is not None}
+    reported = [{key: value for key, value in each.items() if key != "changes"}
                 for each in run.json["findings"]]  # fmt: skip
     by = operator.itemgetter("control", "resource")
     assert sorted(found, key=by) == sorted(reported, key=by)

@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 
 from kafka_shell.audit.collection import Status, TableStatus
-from kafka_shell.audit.control import Control, Fix, Level
+from kafka_shell.audit.control import Control, Level
 from kafka_shell.audit.engine import SMALL_DATA_CONFIGS, Engine
 from kafka_shell.audit.evaluate import evaluate
+from kafka_shell.audit.remedy import Fix
 from kafka_shell.base.structs import replace
 
 MOST = 100
 TOPICS = MOST * 3
 SQL = """\
 SELECT cluster, topic AS resource, CASE WHEN id % 3 = 0 THEN 'alarm' ELSE 'ok' END AS status,
-  'why' AS reason, NULL AS remedy, NULL AS undo FROM topics -- all of them"""
+  'why' AS reason FROM topics -- all of them"""
 
 
 @pytest.fixture(autouse=True)
@@ -137,8 +138,8 @@ def test_a_fix_without_a_value_is_no_remedy(engine: Engine, fix: Fix, said: str)
         "SELECT 'dev' AS cluster, 't' AS topic, 'retention.ms' AS key, '2' AS value,"
         " false AS overridden, '2' AS inherited"
     ).createOrReplaceTempView("topic_configs")
-    sql = SQL.replace("'why'", "'undo it'").replace(", NULL AS remedy, NULL AS undo", "")
-    wrong = replace(control("U01", sql), fix=fix)
+    sql = SQL.replace("'why'", "'undo it'")
+    wrong = replace(control("U01", sql), fixes=(fix,))
     found = evaluate(own, [wrong, control("U02", SQL)], {}, status(1))
     assert found.counts == {("U01", "alarm"): 1, ("U02", "alarm"): 1}
     own_finding = next(each for each in found.findings if each.control == "U01")
@@ -152,7 +153,7 @@ def test_topics_with_a_default_are_one_finding_only_if_merged(engine: Engine) ->
         "SELECT cluster, topic, 'retention.ms' AS key, '2' AS value, topic = 't0' AS overridden,"
         " '2' AS inherited FROM topics WHERE id % 3 = 0"
     ).createOrReplaceTempView("topic_configs")
-    one = replace(control("U01", SQL), fix=Fix("", field="retention.ms", after="1"))
+    one = replace(control("U01", SQL), fixes=(Fix("", field="retention.ms", after="1"),))
     for merged, names in (
         (True, {"t0", "default of retention.ms"}),
         (False, {"t0", "t3", "t6"}),

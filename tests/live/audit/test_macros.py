@@ -1,4 +1,4 @@
-"""Macros in the SQL of controls: units, quoted names, and configs that need no override."""
+"""Macros in the SQL of controls: units."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.audit.control import expand, parse, render, single_command, sql_text
+from kafka_shell.audit.control import expand, parse, render
 from kafka_shell.audit.engine import Engine
 from kafka_shell.base.errors import ShellError
 from tests.pure.audit.test_control_files import GOOD
@@ -22,26 +22,8 @@ def test_values_are_shown_in_the_units_of_the_shell(engine: Engine) -> None:
 
 
 def test_an_unknown_unit_is_rejected_with_its_line() -> None:
-    with pytest.raises(ShellError, match=r"U01.sql:11: unknown unit \{minutes"):
+    with pytest.raises(ShellError, match=r"U01.sql:12: unknown unit \{minutes"):
         parse(GOOD.replace("'{most}'", "{minutes 5}"), Path("U01.sql"))
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "\x02word $(id)\x03",
-        "a\x03 $(id) \x02word b",
-        "a\x03;id;\x02word b",
-        "a\x02b",
-        "\x03",
-        "\x01",
-    ],
-)
-def test_name_with_marks_gets_no_remedy(engine: Engine, name: str) -> None:
-    sql = expand(f"SELECT concat('delete-group ', {{word v}}) AS r FROM VALUES ({sql_text(name)})"
-                 " AS t(v)")  # fmt: skip
-    (row,) = engine.session.sql(sql).collect()
-    assert single_command(render(row["r"])) == ""
 
 
 def test_marks_in_names_are_harmless() -> None:

@@ -125,7 +125,11 @@ def test_changes_are_posted_and_findings_have_owners(
         accept = f"--policy {policy} --owner web --accept 'a trial' --expires 2999-01-31"
         before = shell(f"{audit} --policy {policy} --accept why")
         assert before.status == 2 and not policy.exists(), "only what is accepted is written"
-        accepted = shell.ok(f"{audit} --controls T05,T13 {accept} --output json")
+        silent = shell(f"{audit} {accept}")
+        assert silent.status == 2 and "--yes" in silent.err
+        declined = shell(f"{audit} --controls T05,T13 {accept}", answer="n")
+        assert declined.status == 1 and not policy.exists(), str(declined)
+        accepted = shell.ok(f"{audit} --controls T05,T13 {accept} --yes --output json")
         assert "3 findings accepted until 2999-01-31" in accepted.err, str(accepted)
         assert all(not each["counts"].get("alarm") for each in accepted.json["controls"])
         with receiver(500) as (url, got):
@@ -147,6 +151,7 @@ def test_options_that_need_others(shell: Shell, tmp_path: Path) -> None:
         "--webhook https://x/y": "--webhook requires --snapshot or --new-only",
         "--accept why": "--accept requires --policy",
         f"--policy {tmp_path}/p.toml --accept why": "requires --expires",
+        "--webhook https://x/y --new-only d --webhook-format teams": "json, slack",
         f"--policy {tmp_path}/p.toml --accept why --expires 2020-01-01": "must be today or later",
         "--owner nobody": "team 'nobody' is not in",
     }.items():

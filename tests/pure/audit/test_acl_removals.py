@@ -12,7 +12,7 @@ from kafka_shell.admin.acls.model import (
     AclResourceType,
     PatternType,
 )
-from kafka_shell.audit.control import AclRemoval, AclRemovals
+from kafka_shell.audit.remedy import AclRemovals
 from kafka_shell.base.structs import replace
 
 Op = AclOperation
@@ -55,17 +55,21 @@ ALL = acl("User:bob", Op.ALL, "*")
 def test_an_acl_may_go_if_another_one_allows_the_same(
     broad: AclBinding, narrow: AclBinding, does: bool
 ) -> None:
-    found = refusals(AclRemovals([broad, narrow], None), AclRemoval((narrow,), safe=True))
+    found = refusals(AclRemovals([broad, narrow], None), (narrow, True))
     assert found == ["" if does else "needed"]
 
 
-def refusals(access: AclRemovals, *removals: AclRemoval) -> list[str]:
+Removal = tuple[AclBinding, bool]  # whether it is safe
+
+
+def refusals(access: AclRemovals, *removals: Removal) -> list[str]:
     """The codes of what is refused; "" for what is not."""
-    return [why.name if (why := access.refusal(each)) else "" for each in removals]
+    found = (access.refusal([each.resource.name], safe=safe) for each, safe in removals)
+    return [why.name if why else "" for why in found]
 
 
 def test_a_redundant_acl_stays_if_what_makes_it_redundant_goes() -> None:
-    redundant, broad = AclRemoval((READ,), safe=True), AclRemoval((ALL,))
+    redundant, broad = (READ, True), (ALL, False)
     assert refusals(AclRemovals([READ, ALL], None), redundant, broad) == ["", "no-access-left"]
     more = acl("User:bob", Op.WRITE, "other")
     assert refusals(AclRemovals([READ, ALL, more], None), broad, redundant) == ["", "needed"]
@@ -75,13 +79,13 @@ def test_a_redundant_acl_stays_if_what_makes_it_redundant_goes() -> None:
 
 def test_no_principal_loses_all_access() -> None:
     others = acl("User:eve", Op.READ)
-    assert refusals(AclRemovals([READ, others], None), AclRemoval((READ,))) == ["no-access-left"]
-    assert refusals(AclRemovals([READ, acl("User:*", Op.READ)], None), AclRemoval((READ,))) == [""]
+    assert refusals(AclRemovals([READ, others], None), (READ, False)) == ["no-access-left"]
+    assert refusals(AclRemovals([READ, acl("User:*", Op.READ)], None), (READ, False)) == [""]
 
 
 def test_an_acl_that_another_one_overrides_allows_nothing_and_may_go() -> None:
     denied = acl("User:*", Op.ALL, permission=AclPermission.DENY)
-    void = AclRemoval((READ,), safe=True)
+    void = (READ, True)
     assert refusals(AclRemovals([READ, denied], "User:bob"), void) == [""]
     elsewhere = replace(denied, name="other")
     assert refusals(AclRemovals([READ, elsewhere], "User:bob"), void) == ["own-login"]
@@ -90,12 +94,12 @@ def test_an_acl_that_another_one_overrides_allows_nothing_and_may_go() -> None:
 def test_the_login_keeps_its_access() -> None:
     cluster = acl("User:*", Op.ALTER, CLUSTER_NAME, kind=AclResourceType.CLUSTER)
     bindings = [READ, ALL, DESCRIBE, cluster]
-    assert refusals(AclRemovals(bindings, "User:bob"), AclRemoval((ALL,))) == ["own-login"]
-    assert refusals(AclRemovals(bindings, "User:bob"), AclRemoval((DESCRIBE,))) == [""]
-    assert refusals(AclRemovals(bindings, "User:eve"), AclRemoval((cluster,))) == ["own-login"]
-    assert refusals(AclRemovals(bindings, "User:eve"), AclRemoval((ALL,))) == [""]
+    assert refusals(AclRemovals(bindings, "User:bob"), (ALL, False)) == ["own-login"]
+    assert refusals(AclRemovals(bindings, "User:bob"), (DESCRIBE, False)) == [""]
+    assert refusals(AclRemovals(bindings, "User:eve"), (cluster, False)) == ["own-login"]
+    assert refusals(AclRemovals(bindings, "User:eve"), (ALL, False)) == [""]
 
 
 def test_what_is_refused_is_as_if_it_had_not_been_asked() -> None:
     access = AclRemovals([READ, ALL], "User:bob")
-    assert refusals(access, AclRemoval((ALL,)), AclRemoval((READ,), safe=True)) == ["own-login", ""]
+    assert refusals(access, (ALL, False), (READ, True)) == ["own-login", ""]

@@ -27,9 +27,10 @@ GOOD = """\
 -- tags: one, two
 -- needs: topics
 -- parameter: most = 3
--- remedy: dynamic, safe
-SELECT cluster, topic AS resource, 'ok' AS status, '{most}' AS reason, NULL AS remedy,
-  NULL AS undo FROM topics;
+-- fix: retention.ms = 1
+-- risk: safe
+SELECT cluster, topic AS resource, 'ok' AS status, '{most}' AS reason
+  FROM topics;
 """
 
 
@@ -38,7 +39,7 @@ def test_a_control_is_read_with_all_it_says() -> None:
     assert control.id == "U01" and control.severity is Level.HIGH and control.family == "own"
     assert control.description == "What is wrong and why."
     assert control.tags == ("one", "two") and control.needs == ("topics",)
-    assert control.dynamic and control.risk == "safe"
+    assert control.risk == "safe"
     assert "'3' AS reason" in control.query({})
     assert "'5' AS reason" in control.query({"most": "5"})
     assert not control.query({}).endswith(";")
@@ -52,14 +53,11 @@ def test_a_control_is_read_with_all_it_says() -> None:
         ("severity: high", "severity: awful", 3, "one of critical, high, medium, low"),
         ("-- tags:", "-- tgas:", 7, "unknown metadata"),
         ("most = 3", "most", 9, "name = value"),
-        ("dynamic, safe", "dynamic, nice", 10, "safe, disruptive, irreversible"),
-        ("'{most}'", "'{least}'", 11, "`-- parameter: least = ...` is missing"),
-        ("SELECT", "DELETE", 11, "must start with select"),
+        ("risk: safe", "risk: nice", 11, "risk must be safe"),
+        ("'{most}'", "'{least}'", 12, "`-- parameter: least = ...` is missing"),
+        ("SELECT", "DELETE", 12, "must start with select"),
         ("-- source", "-- title: Another\n-- source", 6, "is set twice"),
-        ("-- remedy", "-- fix: retention.ms\n-- remedy", 10, "CONFIG = VALUE"),
-        ("-- remedy", "-- fix: acl a = 1\n-- remedy", 10, "CONFIG = VALUE"),
-        ("-- remedy", "-- fix: topic a b c = 1\n-- remedy", 10, "CONFIG = VALUE"),
-        ("-- remedy", "-- fix: topics a b = 1\n-- remedy", 10, "must be one of acl, broker"),
+        ("fix: retention.ms = 1", "fix: topics a b = 1", 10, "must be one of acl, broker"),
     ],
 )
 def test_a_malformed_file_is_rejected_with_its_line(
@@ -98,7 +96,7 @@ def check_complete(name: str, control: Control) -> None:
     assert read - {"clusters"} <= set(control.needs), f"{name}: `needs` is incomplete"
     for column in ("AS resource", "AS status", "AS reason"):
         assert column in control.sql, name
-    fixed = control.sql + (control.fix.after if control.fix else "")
+    fixed = control.sql + "".join(each.after + each.condition for each in control.fixes)
     for parameter in control.parameters:
         assert "{" + parameter + "}" in fixed, f"{parameter} of {name} is not used"
 
@@ -212,6 +210,15 @@ def test_opinions_are_evaluated_only_if_they_are_selected() -> None:
     assert chosen("clients", "T14") == {"C01", "C02", "C03", "T14"}
 
 
-@pytest.mark.parametrize("name", ["B11", "Q02", "Q04", "Q06", "T25"])
-def test_a_remedy_that_clients_may_notice_is_not_safe(name: str) -> None:
-    assert CONTROLS[name].risk == "disruptive"
+@pytest.mark.parametrize(
+    ("risk", "names"),
+    [
+        ("disruptive", "B03 B11 Q02 Q04 Q06 T01 T02 T03 T04 T06 T11 T25 T26"),
+        ("irreversible", "B19 B22 G05 G07 S09 S10 T07"),
+        ("safe", "S07 T10 T13"),
+    ],
+)
+def test_the_risk_of_a_remedy_follows_from_its_changes(risk: str, names: str) -> None:
+    assert {name: CONTROLS[name].risk for name in names.split()} == dict.fromkeys(
+        names.split(), risk
+    )

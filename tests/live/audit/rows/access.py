@@ -313,7 +313,7 @@ CASES: list[Case] = [
     ("S10", "iterations",
      {"scram_users": [ALICE[0] | {"iterations": 4096}, {"user": "bob", "iterations": 8192}]},
      [found("user alice SCRAM-SHA-512", "alarm", reason="4,096 iterations",
-            remedy="scram-credentials --username=alice --add SCRAM-SHA-512 --iterations 8192"),
+            remedy="scram-credentials --username alice --add SCRAM-SHA-512 --iterations 8192"),
       found("user bob ", "ok")]),
     ("S11", "passwords without TLS",
      {"listeners": [listener("SASL_PLAINTEXT", "PLAIN", "GSSAPI"),

@@ -106,7 +106,7 @@ CASES: list[Case] = [
             [found("broker 1 leaders", "alarm", remedy=remedy)])
       for about, turned, remedy in (
             ("preferred leaders", False, "rebalance --only-leaders"),
-            ("not preferred", True, "preferred-replica-leader-election"))),
+            ("not preferred", True, ""))),
     ("B16", "a move between log directories is info only, as one collection shows no age",
      {"disk_replicas": [{"broker_id": 1, "path": "/a", "topic": "orders"},
                         {"broker_id": 1, "path": "/b", "topic": "orders",
@@ -139,7 +139,7 @@ CASES: list[Case] = [
           {"topic": "orders", "producer_id": 7, "start_offset": 3, "last_written": OLD},
           {"topic": "orders", "producer_id": 8, "start_offset": 5, "last_written": OLD}]},
      [found("orders:0 at offset 3", "alarm",
-            remedy="abort-transaction --topic=orders:0 --start-offset 3"),
+            remedy="abort-transaction orders:0 --start-offset 3"),
       found("orders:0 at offset 5", "ok")]),
     ("B22", "a producer whose last write is unknown",
      {"broker_configs": [config(1, "transaction.max.timeout.ms", "900000")],
@@ -161,10 +161,10 @@ CASES: list[Case] = [
       found("orders:0 at offset 72", "alarm",
             reason="opened by producer 7 with epoch 2, older than that of transactional ID app;"
                    f" {LAST_RECORD}",
-            remedy="abort-transaction --topic=orders:0 --start-offset 72"),
+            remedy="abort-transaction orders:0 --start-offset 72"),
       found("orders:0 at offset 83", "alarm",
             reason=f"opened by producer 8, unknown to all coordinators; {LAST_RECORD}",
-            remedy="abort-transaction --topic=orders:0 --start-offset 83")]),
+            remedy="abort-transaction orders:0 --start-offset 83")]),
     *((control, key, {"broker_configs": [config(1, key, bad), config(2, key, fine)],
                       "clusters": [{"brokers": 3}]},
        [found("broker 1", "alarm", reason=reason), found("broker 2", "ok")])
@@ -266,7 +266,7 @@ CASES: list[Case] = [
       "transactions": [{"transactional_id": name, "state": "Ongoing", "duration_ms": ms}
                        for name, ms in (("old", 901_000), ("new", 900_000))]},
      [found("transactional ID old", "alarm", reason="Ongoing for 15m1s",
-            remedy="fence-producer --transactional-id=old"),
+            remedy="fence-producer --transactional-id old"),
       found("transactional ID new", "ok")]),
     ("B23", "loggers",
      {"broker_loggers": [{"broker_id": 1, "logger": name, "level": level}

@@ -134,7 +134,7 @@ CASES: list[Case] = [
                         {"group": "own", "topic": "b", "cluster": "copy"},
                         {"group": "copied", "topic": "b", "cluster": "same"}]},
      [found("group own", "alarm", cluster="copy"), found("group copied", "info", cluster="same"),
-      found("group orphan", "alarm", remedy="delete-group --group=orphan",
+      found("group orphan", "alarm", remedy="delete-group orphan",
             reason="no members, and no existing topic with committed offsets"),
       found("group archive", "alarm", remedy="",
             reason="no members; committed offsets in 1 partition"),
