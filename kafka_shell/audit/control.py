@@ -1,13 +1,11 @@
-"""Controls: one file each, SQL with its metadata above it as comments.
+"""Controls: one file each, `T01.sql`, SQL with its metadata above it as comments.
 
-    -- id: T01
     -- title: Replication factor 1
     -- severity: critical
     -- tags: durability
     -- description: There is a single copy of every record.
     -- source: Apache Kafka documentation, Replication
     -- parameter: factor = 3
-    -- needs: topics
     -- absence: topics
     -- fix: retention.ms = 3600000
     -- risk: safe
@@ -23,8 +21,8 @@ evaluated only if they are selected.
 `fix` is what the remedy of an alarm changes (see `remedy`); of several, the first that has a value.
 Its risk is `irreversible`, or `disruptive`, or what `risk: safe` says: clients do not notice it.
 
-`needs` names the tables the control reads. `absence` names those of which missing rows alone can
-raise an alarm: where one was not read completely, the control has no alarms.
+`absence` names the tables of which missing rows alone can raise an alarm: where one was not read
+completely, the control has no alarms.
 """
 
 from __future__ import annotations
@@ -40,6 +38,7 @@ from kafka_shell.admin.topics.model import OF_OTHER_SYSTEMS
 from kafka_shell.audit.model import RISKS
 from kafka_shell.audit.query import check
 from kafka_shell.audit.remedy import Fix, parse_fix, with_changes
+from kafka_shell.audit.tables import TABLES
 from kafka_shell.base import units
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.units import ConfigType, format_config_value
@@ -144,10 +143,10 @@ _FOLDER = Path(__file__).parent / "controls"
 _LINE = re.compile(r"--\s?(?:(?P<key>[a-z]+):)?\s*(?P<value>.*)")
 _ID = re.compile(r"[A-Z]\d{2,3}")
 _PARAMETER = re.compile(r"(?P<name>[a-z_]+)\s*=\s*(?P<value>\S.*)")
-_ONCE = ("id", "title", "severity", "description", "source", "risk")
-_KEYS = {*_ONCE, "tags", "parameter", "needs", "absence", "fix"}
+_ONCE = ("title", "severity", "description", "source", "risk")
+_KEYS = {*_ONCE, "tags", "parameter", "absence", "fix"}
 COLUMNS = "cluster, resource, status, reason, remedy"
-_REQUIRED = ("id", "title", "severity", "description", "source")
+_REQUIRED = ("title", "severity", "description", "source")
 
 
 class Level(IntEnum):
@@ -159,7 +158,9 @@ class Level(IntEnum):
     LOW = 3
 
 
-_COMMENT = re.compile(r"(?m)^\s*--.*")
+_NAMED = r"(\w+)(?:\s+(?:AS\s+)?\w+)?"  # a table, and its alias
+_READ = re.compile(rf"(?i)\b(?:FROM|JOIN)\s+(?=({_NAMED}(?:\s*,\s*{_NAMED})*))")
+_NOT_SQL = re.compile(r"--.*|'[^']*'")  # comments and strings
 # What brokers have in common is one result: `brokers 1, 2, 3 CLIENTS`.
 _OF_BROKER = re.compile(r"concat\('broker ', (\w+\.)?broker_id\b[^\n]*\) AS resource")
 _MERGED = """\
@@ -175,8 +176,7 @@ FROM (
 
 
 class Control(Struct, frozen=True):
-    """One control. `needs` are the tables it reads; `absence` are those of which missing rows can
-    raise an alarm.
+    """One control. `absence` are the tables of which missing rows can raise an alarm.
 
     `risk` is that of its remedy, or empty. If `merged`, what brokers, or the topics with a default,
     have in common is one result.
@@ -190,12 +190,18 @@ class Control(Struct, frozen=True):
     sql: str
     path: Path
     tags: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
     absence: tuple[str, ...] = ()
     parameters: Mapping[str, str] = field(default_factory=dict)
     risk: str = ""
     fixes: tuple[Fix, ...] = ()
     merged: bool = True
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The tables it reads."""
+        lists = _READ.findall(_NOT_SQL.sub("", expand(self.sql)).lower())
+        names = (each.split()[0] for tables, *_ in lists for each in tables.split(","))
+        return tuple(dict.fromkeys(name for name in names if name in TABLES))
 
     @property
     def is_opinion(self) -> bool:
@@ -230,18 +236,8 @@ def controls_of(*user_folders: Path) -> dict[str, Control]:
 
 def load(*folders: Path) -> dict[str, Control]:
     """Return all controls by ID, sorted; later folders take precedence. Raises ShellError."""
-    controls: dict[str, Control] = {}
-    for folder in folders:
-        ids: dict[str, Path] = {}
-        for path in sorted(folder.glob("*.sql")):
-            control = parse(path.read_text(encoding="utf-8"), path)
-            if control.id in ids:
-                raise _malformed(
-                    path, 1, f"id {control.id} is already used in {ids[control.id].name}"
-                )
-            ids[control.id] = path
-            controls[control.id] = control
-    return dict(sorted(controls.items()))
+    paths = {path.stem: path for folder in folders for path in folder.glob("*.sql")}
+    return {id: parse(path.read_text(encoding="utf-8"), path) for id, path in sorted(paths.items())}
 
 
 class _Entry(Struct):
@@ -296,10 +292,8 @@ def _read_line(line: str, entries: _Metadata, last: str, path: Path, at: int) ->
 
 def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
     once = {key: entries[key][0] for key in _ONCE if key in entries}
-    if not _ID.fullmatch(once["id"].text):
-        identifier = once["id"]
-        why = f"id must be a letter and two or three digits, got {identifier.text!r}"
-        raise _malformed(path, identifier.line, why)
+    if not _ID.fullmatch(path.stem):
+        raise _malformed(path, 1, "the name of the file must be a letter and two or three digits")
     severity = once["severity"].text
     if severity.upper() not in Level.__members__:
         levels = ", ".join(level.name.lower() for level in Level)
@@ -319,7 +313,7 @@ def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
             raise _malformed(path, at, str(error)) from None
     fixes = tuple(_fix(entry, path) for entry in entries.get("fix", ()))
     return Control(
-        id=once["id"].text,
+        id=path.stem,
         title=once["title"].text,
         severity=Level[severity.upper()],
         description=once["description"].text,
@@ -327,7 +321,6 @@ def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
         sql=sql,
         path=path,
         tags=_words(entries.get("tags", ())),
-        needs=_words(entries.get("needs", ())),
         absence=_words(entries.get("absence", ())),
         parameters=parameters,
         risk=_risk(once.get("risk"), fixes, path),

@@ -40,7 +40,6 @@ def tables_for(
     names: set[str] = set()
     for control in controls:
         names |= mentioned(control.query(thresholds.get(control.id, {})), tables)
-        names |= {*control.needs} & tables.keys()
     return names
 
 

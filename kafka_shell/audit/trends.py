@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -67,11 +66,13 @@ SELECT cluster, IF(reached, `table`, '') AS `table`, count(DISTINCT snapshot_id)
   max(snapshot_id) AS newest, max_by(reason, snapshot_id) AS reason
 FROM tables WHERE errors > 0 AND `table` IN ({tables}) GROUP BY 1, 2 ORDER BY 1, 2"""
 _LINES = """
-WITH lines AS (
+WITH points AS ({points}),
+lines AS (
   SELECT what, cluster_id, name, max_by(cluster, ms) AS cluster, count(*) AS n, min(ms) AS first,
     max(ms) AS last, min_by(value, ms) AS before, max_by(value, ms) AS now,
-    coalesce(regr_slope(value, days), 0D) AS slope, max_by(most, ms) AS most
-  FROM trend_points GROUP BY what, cluster_id, name
+    coalesce(regr_slope(value, days), 0D) AS slope, max_by(most, ms) AS most,
+    sort_array(collect_list(struct(ms, value))) AS points
+  FROM points GROUP BY what, cluster_id, name
 )
 SELECT * FROM (
   SELECT *, row_number() OVER (PARTITION BY what ORDER BY abs(slope) DESC, now DESC, cluster, name)
@@ -150,13 +151,9 @@ def _series(session: Any, whats: Sequence[str], limit: int) -> list[Trend]:
         for what in whats
         for tables, measure in [_MEASURES[what]]
     )
-    # Read once: they are much fewer than the rows of the tables.
-    whole = session.sql("\nUNION ALL".join(points)).coalesce(1).localCheckpoint()
-    whole.createOrReplaceTempView("trend_points")
-    lines = [row.asDict() for row in session.sql(_LINES.format(limit=limit)).collect()]
-    lines.sort(key=lambda row: whats.index(row["what"]))
-    drawn = _points(session, lines)
-    return [_trend(row, drawn[row["what"], row["cluster_id"], row["name"]]) for row in lines]
+    text = _LINES.format(points="\nUNION ALL".join(points), limit=limit)
+    lines = sorted(session.sql(text).collect(), key=lambda row: whats.index(row["what"]))
+    return [_trend(row.asDict(), [(p["ms"], p["value"]) for p in row["points"]]) for row in lines]
 
 
 def _left_out(session: Any, tables: Iterable[str]) -> dict[str, Failure]:
@@ -172,26 +169,6 @@ def _left_out(session: Any, tables: Iterable[str]) -> dict[str, Failure]:
 
 def _listed(tables: Iterable[str]) -> str:
     return ", ".join(map(sql_text, sorted(tables)))
-
-
-_Series = tuple[str, str, str]  # measure, cluster ID and name
-
-
-def _points(
-    session: Any, lines: Sequence[Mapping[str, Any]]
-) -> Mapping[_Series, list[tuple[int, float]]]:
-    """Return (time, value) of the chosen series, oldest first."""
-    import pyarrow
-
-    found: dict[_Series, list[tuple[int, float]]] = defaultdict(list)
-    if lines:
-        keys = ("what", "cluster_id", "name")
-        names = pyarrow.Table.from_pylist([{key: row[key] for key in keys} for row in lines])
-        chosen = session.createDataFrame(names)
-        rows = session.table("trend_points").join(chosen, list(keys)).orderBy("ms")
-        for row in rows.collect():
-            found[row["what"], row["cluster_id"], row["name"]].append((row["ms"], row["value"]))
-    return found
 
 
 def _trend(row: Mapping[str, Any], points: Sequence[tuple[int, float]]) -> Trend:

@@ -1,14 +1,10 @@
--- id: B01
 -- title: Topics are created automatically
 -- severity: high
 -- tags: hygiene
 -- description: A misspelled topic name creates a topic with the default configs of the broker.
 -- source: Apache Kafka documentation, Broker configs, auto.create.topics.enable
--- needs: broker_configs
-SELECT
-  cluster,
-  concat('broker ', broker_id) AS resource,
-  CASE WHEN value = 'true' THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, concat('broker ', broker_id) AS resource,
+  IF(value = 'true', 'alarm', 'ok') AS status,
   CASE WHEN value = 'true'
     THEN concat('auto.create.topics.enable is true; set it to false in server.properties',
       ' and restart the broker')

@@ -1,4 +1,3 @@
--- id: B03
 -- title: Default min.insync.replicas is 1
 -- severity: high
 -- tags: durability
@@ -6,7 +5,6 @@
 --   a single copy. Kafka uses the replication factor where that is lower, as on a single broker. There is no remedy where
 --   the default of all brokers would change nothing, or would lower the value of a broker.
 -- source: Apache Kafka documentation, Broker configs, min.insync.replicas
--- needs: broker_configs, features, clusters
 -- parameter: copies = 2
 -- fix: broker-default '' 'min.insync.replicas' = {copies}
 --   was coalesce(cluster_default, IF(kept, CAST(lowest AS STRING), NULL)) if raises
@@ -28,10 +26,8 @@ kept AS (
   SELECT cluster, max(level) > 0 AS kept FROM features
   WHERE feature = 'eligible.leader.replicas.version' GROUP BY cluster
 )
-SELECT
-  j.cluster,
-  'brokers' AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+SELECT j.cluster, 'brokers' AS resource,
+  IF(bad, 'alarm', 'ok') AS status,
   CASE WHEN lowest < {copies}
     THEN concat('min.insync.replicas is ', lowest, ' on brokers ', brokers)
     ELSE concat('min.insync.replicas is at least ', lowest) END AS reason,

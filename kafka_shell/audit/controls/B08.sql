@@ -1,19 +1,15 @@
--- id: B08
 -- title: Voter is lagging
 -- severity: high
 -- tags: availability
 -- description: A lagging voter cannot become the leader quickly, and commits depend on the other
 --   voters.
 -- source: Apache Kafka documentation, KRaft, kafka-metadata-quorum, LastCaughtUpTimestamp
--- needs: quorum
 -- parameter: behind_ms = 10000
 WITH voters AS (
   SELECT *, behind_ms IS NULL AND max(behind_ms) OVER (PARTITION BY cluster) IS NOT NULL AS never
   FROM quorum WHERE votes
 )
-SELECT
-  cluster,
-  concat('voter ', node_id) AS resource,
+SELECT cluster, concat('voter ', node_id) AS resource,
   CASE WHEN never OR behind_ms > {behind_ms} THEN 'alarm' WHEN behind_ms IS NULL THEN 'skip'
     ELSE 'ok' END AS status,
   CASE

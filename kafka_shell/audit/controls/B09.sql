@@ -1,11 +1,9 @@
--- id: B09
 -- title: Brokers run different versions
 -- severity: medium
 -- tags: upgrade
 -- description: An upgrade is incomplete: new features are unavailable, and brokers support
 --   different API versions.
 -- source: Apache Kafka documentation, Upgrading
--- needs: api_versions
 WITH apis AS (
   SELECT a.cluster, api,
     count(DISTINCT lowest, highest) > 1 OR count(*) < max(brokers.n) AS differs
@@ -14,10 +12,8 @@ WITH apis AS (
     ON brokers.cluster = a.cluster
   GROUP BY a.cluster, api
 )
-SELECT
-  cluster,
-  'brokers' AS resource,
-  CASE WHEN any(differs) THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, 'brokers' AS resource,
+  IF(any(differs), 'alarm', 'ok') AS status,
   CASE WHEN any(differs)
     THEN concat('the supported versions of ', count_if(differs), ' APIs differ, including ',
       min(CASE WHEN differs THEN api END))

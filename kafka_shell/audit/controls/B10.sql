@@ -1,11 +1,9 @@
--- id: B10
 -- title: Static broker configs differ
 -- severity: high
 -- tags: hygiene
 -- description: The properties files of the brokers set different values for the same config.
 --   Configs that must differ are ignored.
 -- source: Apache Kafka documentation, Broker configs
--- needs: broker_configs
 -- parameter: besides = broker.id|node.id|broker.rack|.*listeners|log.dirs?|metadata.log.dir|.*keystore.*|.*quorum.*|process.roles
 WITH brokers_read AS (SELECT DISTINCT cluster, broker_id FROM broker_configs),
 keys AS (
@@ -23,9 +21,7 @@ statics AS (
     ON c.cluster = k.cluster AND c.broker_id = b.broker_id AND c.key = k.key
   GROUP BY k.cluster, k.key
 )
-SELECT
-  cluster,
-  key AS resource,
-  CASE WHEN differs THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, key AS resource,
+  IF(differs, 'alarm', 'ok') AS status,
   CASE WHEN differs THEN static_values ELSE 'the same on all brokers' END AS reason
 FROM statics

@@ -1,4 +1,3 @@
--- id: B11
 -- title: A broker has a dynamic config of its own
 -- severity: high
 -- tags: hygiene
@@ -8,7 +7,6 @@
 --   remedy for retention, which can delete records that cannot be restored, and for replication
 --   throttles, without which a running reassignment can saturate the network.
 -- source: Apache Kafka documentation, Updating broker configs (KIP-226)
--- needs: broker_configs
 -- parameter: besides = listener\.name\..*|(advertised\.)?listeners|.*keystore.*|.*truststore.*|.*\.throttled\.rate
 -- fix: broker broker_id key = delete was value if with_remedy
 WITH others AS (
@@ -23,10 +21,8 @@ judged AS (
   FROM broker_configs c JOIN others o ON o.cluster = c.cluster AND o.key = c.key
   WHERE source IN ('dynamic_broker', 'dynamic_default_broker')
 )
-SELECT
-  cluster,
-  concat('broker ', broker_id, ' ', key) AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, concat('broker ', broker_id, ' ', key) AS resource,
+  IF(bad, 'alarm', 'ok') AS status,
   concat({config concat(key, '=', value)}, CASE
     WHEN bad AND cluster_default IS NOT NULL THEN concat(' on this broker, ',
       {config concat(key, '=', cluster_default)}, ' as the cluster-wide default')

@@ -1,11 +1,9 @@
--- id: B13
 -- title: Uneven load on brokers
 -- severity: medium
 -- tags: balance
 -- description: The broker has more replicas, leaders or bytes than the average broker. Small
 --   amounts are ignored. The election of preferred leaders moves leaders only if others lead.
 -- source: Apache Kafka documentation, Balancing leadership
--- needs: replicas, brokers, disk_replicas
 -- absence: replicas, brokers, disk_replicas
 -- fix: load measure = mean if measure <> 'leaders' OR preferred > {times} * mean
 -- parameter: times = 1.1
@@ -34,10 +32,8 @@ judged AS (
       AND amount > {times} * avg(amount) OVER (PARTITION BY cluster, measure) AS bad
   FROM measures
 )
-SELECT
-  cluster,
-  concat('broker ', broker_id, ' ', measure) AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, concat('broker ', broker_id, ' ', measure) AS resource,
+  IF(bad, 'alarm', 'ok') AS status,
   CASE WHEN measure = 'bytes'
     THEN concat({size amount}, ', the average of all brokers is ', {size mean})
     ELSE concat({number amount}, ' ', measure, ', the average of all brokers is ', {number mean})

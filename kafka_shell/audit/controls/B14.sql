@@ -1,15 +1,11 @@
--- id: B14
 -- title: Disk is nearly full
 -- severity: high
 -- tags: capacity
 -- description: A log directory that is full goes offline with its replicas. The broker stops if it
 --   is its last one, or contains the metadata log.
 -- source: Apache Kafka documentation, Hardware and OS, disks; KIP-827
--- needs: log_dirs
 -- parameter: percent = 80
-SELECT
-  cluster,
-  concat('broker ', broker_id, ' ', path) AS resource,
+SELECT cluster, concat('broker ', broker_id, ' ', path) AS resource,
   CASE
     WHEN error IS NOT NULL THEN 'skip'
     WHEN total IS NULL OR usable IS NULL OR total = 0 THEN 'skip'

@@ -1,4 +1,3 @@
--- id: B16
 -- title: Replica is moving between log directories
 -- severity: medium
 -- tags: capacity, opinion
@@ -9,10 +8,7 @@
 --   log directory that it is in.
 -- source: Apache Kafka documentation, kafka-reassign-partitions, moves between log
 --   directories (KIP-113)
--- needs: disk_replicas
-SELECT
-  cluster,
-  concat('broker ', broker_id, ' ', topic, ':', partition) AS resource,
+SELECT cluster, concat('broker ', broker_id, ' ', topic, ':', partition) AS resource,
   'info' AS status,
   concat('moving to ', path, ', ', offset_lag, ' offsets behind') AS reason
 FROM disk_replicas WHERE future

@@ -1,4 +1,3 @@
--- id: B17
 -- title: Too few threads
 -- severity: low
 -- tags: performance, opinion
@@ -8,7 +7,6 @@
 --   or would lower the value of a broker.
 -- source: Apache Kafka documentation, Broker configs, num.io.threads, num.network.threads,
 --   num.replica.fetchers; Updating thread configs
--- needs: broker_configs
 -- parameter: io = 8
 -- parameter: network = 3
 -- parameter: fetchers = 2
@@ -29,10 +27,8 @@ judged AS (
     AND most_inherited <= least(floor, threads * 2) AS fixable
   FROM threads
 )
-SELECT
-  cluster,
-  key AS resource,
-  CASE WHEN threads < floor THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, key AS resource,
+  IF(threads < floor, 'alarm', 'ok') AS status,
   concat(key, ' is ', threads, CASE WHEN threads < floor THEN concat(', less than ', floor)
     ELSE '' END) AS reason,
   key, floor, threads, before, fixable

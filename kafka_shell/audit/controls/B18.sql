@@ -1,15 +1,11 @@
--- id: B18
 -- title: Several log directories on one broker
 -- severity: low
 -- tags: capacity, opinion
 -- description: Kafka balances the number of partitions across log directories, not their size:
 --   one disk can be full while another is empty.
 -- source: Apache Kafka documentation, Hardware and OS, disks and filesystem
--- needs: log_dirs
-SELECT
-  cluster,
-  concat('broker ', broker_id) AS resource,
-  CASE WHEN count(*) > 1 THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, concat('broker ', broker_id) AS resource,
+  IF(count(*) > 1, 'alarm', 'ok') AS status,
   concat(count(*), CASE WHEN count(*) = 1 THEN ' log directory'
     ELSE ' log directories' END) AS reason
 FROM log_dirs

@@ -1,4 +1,3 @@
--- id: B19
 -- title: Feature level is below the supported level
 -- severity: medium
 -- tags: upgrade
@@ -6,16 +5,13 @@
 --   A cluster with static voters (controller.quorum.voters) has kraft.version 0, which is
 --   supported.
 -- source: Apache Kafka documentation, Upgrading, kafka-features (KIP-584)
--- needs: features
 -- absence: features
 -- fix: feature feature = highest was IF(feature = 'kraft.version', NULL, level)
 WITH judged AS (
   SELECT *, level < highest AS below, feature = 'kraft.version' AND level = 0 AS static_voters
   FROM features
 )
-SELECT
-  cluster,
-  feature AS resource,
+SELECT cluster, feature AS resource,
   CASE WHEN NOT below THEN 'ok' WHEN static_voters THEN 'info' ELSE 'alarm' END AS status,
   concat('level ', level, CASE WHEN below
     THEN concat(', all brokers support ', highest) ELSE '' END,

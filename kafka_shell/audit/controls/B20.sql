@@ -1,4 +1,3 @@
--- id: B20
 -- title: Committed offsets expire before records
 -- severity: medium
 -- tags: groups
@@ -6,7 +5,6 @@
 --   offsets and starts over although the records still exist. Topics with unlimited retention,
 --   compacted topics without deletion, and changelogs are ignored.
 -- source: Apache Kafka documentation, Broker configs, offsets.retention.minutes
--- needs: broker_configs, topic_configs, topics
 -- parameter: besides = $frameworks
 WITH longest AS (
   SELECT k.cluster, max(try_cast(k.value AS BIGINT)) AS retention,
@@ -17,11 +15,8 @@ WITH longest AS (
     AND p.key = 'cleanup.policy' AND p.value LIKE '%delete%'
   WHERE k.key = 'retention.ms' AND NOT k.topic RLIKE r'^({besides})$' GROUP BY k.cluster
 )
-SELECT
-  b.cluster,
-  concat('broker ', b.broker_id) AS resource,
-  CASE WHEN try_cast(b.value AS BIGINT) * 60000 < longest.retention THEN 'alarm' ELSE 'ok'
-  END AS status,
+SELECT b.cluster, concat('broker ', b.broker_id) AS resource,
+  IF(try_cast(b.value AS BIGINT) * 60000 < longest.retention, 'alarm', 'ok') AS status,
   concat('offsets.retention.minutes is ', {config concat(b.key, '=', b.value)}, ', topic ',
     longest.topic, ' keeps records for ', {duration longest.retention}) AS reason
 FROM broker_configs b JOIN longest ON longest.cluster = b.cluster

@@ -1,4 +1,3 @@
--- id: B21
 -- title: Partition reassignment in progress
 -- severity: medium
 -- tags: capacity, opinion
@@ -7,10 +6,7 @@
 --   one moment, so this is never an alarm, only info. One that is in snapshots of two days may be stuck:
 --   cancel it with reassign-partitions --cancel, or start the brokers it waits for.
 -- source: Apache Kafka documentation, kafka-reassign-partitions (KIP-455)
--- needs: reassignments
-SELECT
-  cluster,
-  concat(topic, ':', partition) AS resource,
+SELECT cluster, concat(topic, ':', partition) AS resource,
   'info' AS status,
   CASE
     WHEN size(adding) > 0 THEN concat('adding replicas on brokers ', array_join(adding, ', '))

@@ -1,4 +1,3 @@
--- id: B22
 -- title: Hanging transaction
 -- severity: high
 -- tags: transactions
@@ -9,7 +8,6 @@
 --   coordinator knows the producer, the transaction may be new, and find-hanging-transactions
 --   checks it again.
 -- source: Apache Kafka documentation, kafka-transactions (KIP-664)
--- needs: transactions, open_transactions, broker_configs
 -- absence: transactions, broker_configs
 -- fix: transactional-id fenced
 -- fix: transaction hanging
@@ -32,10 +30,8 @@ opened AS (
     AND known.part = concat(o.topic, ':', o.partition)
   LEFT JOIN producers p ON p.cluster = o.cluster AND p.producer_id = o.producer_id
 )
-SELECT
-  t.cluster,
-  concat('transactional ID ', t.transactional_id) AS resource,
-  CASE WHEN t.duration_ms > most.ms THEN 'alarm' ELSE 'ok' END AS status,
+SELECT t.cluster, concat('transactional ID ', t.transactional_id) AS resource,
+  IF(t.duration_ms > most.ms, 'alarm', 'ok') AS status,
   concat(t.state, CASE WHEN t.duration_ms IS NOT NULL
     THEN concat(' for ', {age t.duration_ms}) ELSE '' END) AS reason,
   t.transactional_id AS fenced, NULL AS hanging

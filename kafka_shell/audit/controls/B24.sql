@@ -1,4 +1,3 @@
--- id: B24
 -- title: A registered broker is offline
 -- severity: critical
 -- tags: availability, durability
@@ -6,7 +5,6 @@
 --   another copy are unavailable. They are counted here, not reported by other controls. Start the
 --   broker, or unregister it if it is gone.
 -- source: Apache Kafka documentation, Replication; KIP-1073
--- needs: clusters, partitions, topic_configs
 WITH down AS (SELECT cluster, explode(offline) AS id FROM clusters),
 hit AS (
   SELECT d.cluster, d.id, count(p.topic) AS replicas, count_if(p.topic IS NOT NULL AND p.leader IS NULL)

@@ -1,4 +1,3 @@
--- id: B26
 -- title: Limit that shuts out clients
 -- severity: high
 -- tags: availability
@@ -6,14 +5,11 @@
 --   clients, and with max.connections other brokers, cannot connect.
 -- source: Apache Kafka documentation, Broker configs, max.connections, max.connections.per.ip and
 --   max.connection.creation.rate
--- needs: broker_configs
 -- parameter: fewest = 20
 -- risk: safe
 -- fix: broker broker_id key = delete was value if startswith(source, 'dynamic_broker')
-SELECT
-  cluster,
-  concat('broker ', broker_id, ' ', key) AS resource,
-  CASE WHEN try_cast(value AS INT) < {fewest} THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, concat('broker ', broker_id, ' ', key) AS resource,
+  IF(try_cast(value AS INT) < {fewest}, 'alarm', 'ok') AS status,
   concat(key, ' is ', value) AS reason,
   broker_id, key, value, source
 FROM broker_configs

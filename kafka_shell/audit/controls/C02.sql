@@ -1,4 +1,3 @@
--- id: C02
 -- title: Session timeout outside the limits of the brokers
 -- severity: medium
 -- tags: clients, groups, opinion
@@ -6,7 +5,6 @@
 --   join its group.
 -- source: Apache Kafka documentation, Broker configs, group.min.session.timeout.ms and
 --   group.max.session.timeout.ms
--- needs: effective_client_configs, broker_configs
 -- risk: safe
 -- fix: client-config entity 'session.timeout.ms' = least(high, greatest(low, ms)) was value
 WITH bounds AS (
@@ -23,9 +21,7 @@ judged AS (
   FROM effective_client_configs e JOIN bounds ON bounds.cluster = e.cluster
   WHERE e.key = 'session.timeout.ms'
 )
-SELECT
-  cluster,
-  concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
+SELECT cluster, concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
   CASE WHEN ms IS NULL THEN 'skip' WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('session.timeout.ms is ', {duration value}, IF(ms IS NULL, ' (not a number)', ''),
     ', brokers accept ', {duration low}, ' to ', {duration high}) AS reason,

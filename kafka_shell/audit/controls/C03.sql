@@ -1,4 +1,3 @@
--- id: C03
 -- title: Heartbeat interval is too long
 -- severity: medium
 -- tags: clients, groups, opinion
@@ -6,7 +5,6 @@
 --   one lost heartbeat can remove the member. The default of Kafka is assumed if
 --   session.timeout.ms is not set.
 -- source: Apache Kafka documentation, Consumer configs, heartbeat.interval.ms
--- needs: effective_client_configs
 -- absence: effective_client_configs
 -- parameter: session = 45000
 -- risk: safe
@@ -20,9 +18,7 @@ WITH judged AS (
     AND s.key = 'session.timeout.ms'
   WHERE h.key = 'heartbeat.interval.ms'
 )
-SELECT
-  cluster,
-  concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
+SELECT cluster, concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
   CASE
     WHEN heartbeat IS NULL OR session IS NULL THEN 'skip'
     WHEN heartbeat * 3 > session THEN 'alarm'

@@ -1,11 +1,9 @@
--- id: D01
 -- title: Uncompressed records in a large topic
 -- severity: medium
 -- tags: log, cost
 -- description: Most bytes of the sampled batches are not compressed. The estimated saving is
 --   measured with gzip at its fastest level. Set compression.type in the producers.
 -- source: Apache Kafka documentation, Producer configs, compression.type
--- needs: batches, record_samples, disk_replicas, topics
 -- parameter: smallest = 1073741824
 -- parameter: share = 0.5
 WITH codecs AS (
@@ -20,10 +18,8 @@ saved AS (
 bytes AS (
   SELECT cluster, topic, sum(size) AS bytes FROM disk_replicas GROUP BY cluster, topic
 )
-SELECT
-  c.cluster,
-  c.topic AS resource,
-  CASE WHEN bytes.bytes >= {smallest} AND c.plain > {share} THEN 'alarm' ELSE 'ok' END AS status,
+SELECT c.cluster, c.topic AS resource,
+  IF(bytes.bytes >= {smallest} AND c.plain > {share}, 'alarm', 'ok') AS status,
   concat(CAST(round(100 * c.plain) AS INT), '% of the sampled bytes are not compressed, ',
     {size bytes.bytes},
     ' on disk', CASE WHEN c.plain > 0 THEN coalesce(concat('; compression would save about ',

@@ -1,4 +1,3 @@
--- id: D02
 -- title: Tiny batches
 -- severity: medium
 -- tags: log, performance
@@ -7,7 +6,6 @@
 --   batch.size. Evaluated for partitions with at least two sampled batches, from the average rate
 --   between the first and the last of them.
 -- source: Apache Kafka documentation, Producer configs, linger.ms and batch.size
--- needs: batches, topics
 -- parameter: records = 2
 -- parameter: rate = 100
 WITH partitions_sampled AS (
@@ -27,9 +25,7 @@ sizes AS (
     count_if(base_timestamp IS NULL OR max_timestamp IS NULL) AS undated
   FROM batches WHERE NOT control GROUP BY cluster, topic
 )
-SELECT
-  s.cluster,
-  s.topic AS resource,
+SELECT s.cluster, s.topic AS resource,
   CASE
     WHEN s.batches = 1 OR s.records >= {records} THEN 'ok'
     WHEN r.rate >= {rate} THEN 'alarm'

@@ -1,4 +1,3 @@
--- id: D03
 -- title: Producers without idempotence
 -- severity: high
 -- tags: log, durability
@@ -8,7 +7,6 @@
 --   flight, and copies by MirrorMaker are excluded. Only the last offsets of each partition are evaluated:
 --   older batches may be of producers that were changed since.
 -- source: Apache Kafka documentation, Producer configs, enable.idempotence
--- needs: batches, topic_configs, topics
 -- absence: topics
 -- parameter: besides = $frameworks
 -- parameter: ordered = .*\.ordered
@@ -21,10 +19,8 @@ sampled AS (
   SELECT cluster, topic, count(*) AS batches, count_if(producer_id IS NULL) AS plain
   FROM ends WHERE last_offset > latest - {last} GROUP BY cluster, topic
 )
-SELECT
-  s.cluster,
-  s.topic AS resource,
-  CASE WHEN s.plain > 0 THEN 'alarm' ELSE 'ok' END AS status,
+SELECT s.cluster, s.topic AS resource,
+  IF(s.plain > 0, 'alarm', 'ok') AS status,
   concat(s.plain, ' of ', s.batches, ' batches at the end of the log have no producer ID') AS reason
 FROM sampled s
 JOIN topics t ON t.cluster = s.cluster AND t.topic = s.topic AND NOT t.internal

@@ -1,4 +1,3 @@
--- id: D04
 -- title: Timestamps in the future or far out of order
 -- severity: medium
 -- tags: log, retention
@@ -6,7 +5,6 @@
 --   deletion of their segment and of all later segments. Topics that are only compacted, or have
 --   unlimited retention, are not affected. Kafka Streams and others may write old timestamps.
 -- source: Apache Kafka documentation, Topic configs, retention.ms; KIP-937
--- needs: batches, topics, topic_configs
 -- parameter: besides = $frameworks
 -- parameter: ahead_ms = 3600000
 -- parameter: disorder_ms = 86400000
@@ -22,10 +20,8 @@ judged AS (
     max(coalesce(unix_millis(before) - unix_millis(max_timestamp), 0)) AS disorder
   FROM ordered GROUP BY cluster, topic
 )
-SELECT
-  j.cluster,
-  j.topic AS resource,
-  CASE WHEN ahead > {ahead_ms} OR disorder > {disorder_ms} THEN 'alarm' ELSE 'ok' END AS status,
+SELECT j.cluster, j.topic AS resource,
+  IF(ahead > {ahead_ms} OR disorder > {disorder_ms}, 'alarm', 'ok') AS status,
   CASE
     WHEN ahead > {ahead_ms} THEN concat('up to ', {age ahead}, ' in the future')
     WHEN disorder > {disorder_ms} THEN concat('up to ', {age disorder}, ' out of order')

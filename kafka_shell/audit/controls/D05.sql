@@ -1,4 +1,3 @@
--- id: D05
 -- title: Actual retention differs from retention.ms
 -- severity: medium
 -- tags: log, retention
@@ -6,7 +5,6 @@
 --   timestamps delay their deletion), or records are deleted much earlier by retention.bytes. Only
 --   partitions where the start of the log was sampled are evaluated.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
--- needs: batches, topic_configs, topics
 -- parameter: over = 1.5
 -- parameter: under = 0.5
 WITH oldest AS (
@@ -28,9 +26,7 @@ judged AS (
     ON b.cluster = o.cluster AND b.topic = o.topic AND b.key = 'retention.bytes'
   WHERE p.value = 'delete' AND try_cast(r.value AS BIGINT) > 0
 )
-SELECT
-  cluster,
-  concat(topic, ':', partition) AS resource,
+SELECT cluster, concat(topic, ':', partition) AS resource,
   CASE
     WHEN age > {over} * retention THEN 'alarm'
     WHEN early THEN 'alarm'

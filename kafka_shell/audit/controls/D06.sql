@@ -1,4 +1,3 @@
--- id: D06
 -- title: Retention is longer than consumers need
 -- severity: medium
 -- tags: log, cost, opinion
@@ -7,7 +6,6 @@
 --   committed offset. Without such a batch, the group has read none of the retained records. Only
 --   topics where the start of the log was sampled are evaluated.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
--- needs: batches, group_offsets, topic_configs, partition_offsets
 -- absence: batches, group_offsets, partition_offsets
 -- parameter: share = 0.1
 -- parameter: shortest = 604800000
@@ -40,10 +38,8 @@ judged AS (
     ON p.cluster = a.cluster AND p.topic = a.topic AND p.key = 'cleanup.policy'
   WHERE p.value LIKE '%delete%'
 )
-SELECT
-  cluster,
-  topic AS resource,
-  CASE WHEN kept >= {shortest} AND unread < {share} * kept THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, topic AS resource,
+  IF(kept >= {shortest} AND unread < {share} * kept, 'alarm', 'ok') AS status,
   concat('the records of ', {age kept}, ' are retained, the slowest group is at most ',
     {age unread}, ' behind') AS reason
 FROM judged WHERE kept IS NOT NULL

@@ -1,19 +1,15 @@
--- id: D07
 -- title: Compacted topic without usable keys
 -- severity: high
 -- tags: log, compaction
 -- description: A compacted topic rejects records without a key, and compaction deletes older
 --   records without one. Unique keys are expected in a compacted topic and are not reported.
 -- source: Apache Kafka documentation, Log compaction
--- needs: record_samples, topic_configs, topics
 WITH sampled AS (
   SELECT r.cluster, r.topic, sum(records) AS records, sum(null_keys) AS null_keys,
     sum(unread) AS unread
   FROM record_samples r GROUP BY r.cluster, r.topic
 )
-SELECT
-  s.cluster,
-  s.topic AS resource,
+SELECT s.cluster, s.topic AS resource,
   CASE
     WHEN null_keys > 0 THEN 'alarm'
     WHEN records = 0 AND unread > 0 THEN 'skip'

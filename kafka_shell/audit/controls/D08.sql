@@ -1,11 +1,9 @@
--- id: D08
 -- title: Skewed keys
 -- severity: medium
 -- tags: log, balance
 -- description: All records of a key are in one partition, so one consumer does most of the work
 --   and more partitions do not help. Topics with one partition are not checked.
 -- source: Apache Kafka documentation, Producer, partitioning by key
--- needs: record_samples, topics
 -- parameter: fewest = 100
 -- parameter: share = 0.5
 -- parameter: besides = $frameworks
@@ -14,9 +12,7 @@ WITH sampled AS (
     sum(unread) AS unread
   FROM record_samples r GROUP BY r.cluster, r.topic
 )
-SELECT
-  s.cluster,
-  s.topic AS resource,
+SELECT s.cluster, s.topic AS resource,
   CASE
     WHEN records = 0 AND unread > 0 THEN 'skip'
     WHEN records >= {fewest} AND top > {share} * records THEN 'alarm'

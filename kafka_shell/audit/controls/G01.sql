@@ -1,4 +1,3 @@
--- id: G01
 -- title: Group has stopped committing
 -- severity: high
 -- tags: groups, lag
@@ -6,7 +5,6 @@
 --   between the first and the last of the recent commits, and more than a minute. A group without
 --   members may be a batch job between two runs, and is only reported as info.
 -- source: Burrow, Consumer Lag Evaluation Rules, stopped
--- needs: groups, group_commits, group_offsets
 -- absence: groups, group_commits
 -- parameter: commits = 3
 -- parameter: quiet_ms = 60000
@@ -15,9 +13,7 @@ WITH windows AS (
     max(committed_at) AS last, max(collected_at) AS now
   FROM group_commits GROUP BY cluster, group, topic, partition HAVING count(*) >= {commits}
 )
-SELECT
-  w.cluster,
-  concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
+SELECT w.cluster, concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
   CASE
     WHEN o.lag IS NULL THEN 'skip'
     WHEN o.lag > 0 AND unix_millis(w.now) - unix_millis(w.last)

@@ -1,4 +1,3 @@
--- id: G02
 -- title: Group is stalled
 -- severity: high
 -- tags: groups, lag
@@ -6,7 +5,6 @@
 --   Often it cannot process a record. A group that had read everything at the first of these
 --   commits is not stalled: the records are newer.
 -- source: Burrow, Consumer Lag Evaluation Rules, stalled
--- needs: group_commits, group_offsets
 -- absence: group_commits
 -- parameter: commits = 3
 WITH windows AS (
@@ -15,9 +13,7 @@ WITH windows AS (
     min_by(c.lag, c.position) AS lag_then
   FROM group_commits c GROUP BY cluster, group, topic, partition HAVING count(*) >= {commits}
 )
-SELECT
-  w.cluster,
-  concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
+SELECT w.cluster, concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
   CASE
     WHEN o.lag IS NULL THEN 'skip'
     WHEN o.lag > 0 AND w.positions = 1 AND coalesce(w.lag_then, o.lag) > 0 THEN 'alarm'

@@ -1,11 +1,9 @@
--- id: G03
 -- title: Group was rewound and has not recovered
 -- severity: medium
 -- tags: groups, lag
 -- description: The group went back to an earlier offset and has not reached its previous
 --   position: it is reading records again.
 -- source: Burrow, Consumer Lag Evaluation Rules, rewind
--- needs: group_commits, group_offsets
 -- absence: group_commits
 -- parameter: commits = 2
 WITH windows AS (
@@ -13,10 +11,8 @@ WITH windows AS (
     max_by(c.offset, c.position) AS now
   FROM group_commits c GROUP BY cluster, group, topic, partition HAVING count(*) >= {commits}
 )
-SELECT
-  w.cluster,
-  concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
-  CASE WHEN now < furthest THEN 'alarm' ELSE 'ok' END AS status,
+SELECT w.cluster, concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
+  IF(now < furthest, 'alarm', 'ok') AS status,
   CASE WHEN now < furthest THEN concat('at offset ', now, ', previously at ', furthest)
     ELSE concat('at offset ', now) END AS reason
 FROM windows w

@@ -1,4 +1,3 @@
--- id: G04
 -- title: Lag is not decreasing
 -- severity: medium
 -- tags: groups, lag
@@ -6,7 +5,6 @@
 --   commits, or larger: it is too slow. The lag grows between two commits, so the lags at the
 --   first and at the last commit are compared.
 -- source: Burrow, Consumer Lag Evaluation Rules, lag
--- needs: group_commits, group_offsets
 -- absence: group_commits
 -- parameter: commits = 3
 WITH windows AS (
@@ -16,9 +14,7 @@ WITH windows AS (
     max_by(c.offset, c.position) < max(c.offset) AS rewound
   FROM group_commits c GROUP BY cluster, group, topic, partition HAVING count(*) >= {commits}
 )
-SELECT
-  w.cluster,
-  concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
+SELECT w.cluster, concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
   CASE
     WHEN o.lag IS NULL OR w.lag_then IS NULL OR w.lag_now IS NULL THEN 'skip'
     WHEN w.lag_now > 0 AND w.positions > 1 AND NOT w.rewound AND w.lag_now >= w.lag_then

@@ -1,4 +1,3 @@
--- id: G05
 -- title: Committed offset is outside the log
 -- severity: high
 -- tags: groups
@@ -7,7 +6,6 @@
 --   log is only info while the group is active: it may have been read before the group committed
 --   again and deleted the records, as Kafka Streams does in repartition topics.
 -- source: Apache Kafka documentation, Consumer configs, auto.offset.reset
--- needs: groups, group_offsets, partition_offsets
 -- fix: group-offsets name place = IF(to = 'earliest', earliest, latest) was before if state = 'Empty'
 WITH committed AS (
   -- a group may have committed after the other end offset was read
@@ -24,9 +22,7 @@ judged AS (
     CASE WHEN c.offset < earliest THEN 'earliest' WHEN c.offset > latest THEN 'latest' END AS to
   FROM committed c
 )
-SELECT
-  cluster,
-  concat('group ', j.group, ' ', topic, ':', partition) AS resource,
+SELECT cluster, concat('group ', j.group, ' ', topic, ':', partition) AS resource,
   CASE
     WHEN to IS NULL THEN 'ok'
     WHEN to = 'earliest' AND state <> 'Empty' THEN 'info'

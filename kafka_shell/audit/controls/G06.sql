@@ -1,4 +1,3 @@
--- id: G06
 -- title: Group members without partitions
 -- severity: medium
 -- tags: groups, opinion
@@ -6,12 +5,9 @@
 --   number of partitions are idle. One idle member may be a hot standby. Members of Kafka Streams
 --   may be standbys, and are not checked.
 -- source: Apache Kafka documentation, Consumer position and groups
--- needs: groups, group_members
 -- parameter: standbys = 1
-SELECT
-  g.cluster,
-  concat('group ', g.group) AS resource,
-  CASE WHEN count_if(m.partitions = 0) > {standbys} THEN 'alarm' ELSE 'ok' END AS status,
+SELECT g.cluster, concat('group ', g.group) AS resource,
+  IF(count_if(m.partitions = 0) > {standbys}, 'alarm', 'ok') AS status,
   concat('members without partitions: ', count_if(m.partitions = 0), ' of ', count(*)) AS reason
 FROM groups g JOIN group_members m ON m.cluster = g.cluster AND m.group = g.group
 WHERE g.state = 'Stable' AND g.type IN ('classic', 'consumer')

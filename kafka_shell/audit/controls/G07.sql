@@ -1,4 +1,3 @@
--- id: G07
 -- title: Group without members
 -- severity: low
 -- tags: groups, hygiene, opinion
@@ -6,7 +5,6 @@
 --   suggested only in the latter case, because it removes the committed offsets. Groups that
 --   MirrorMaker copies have no members: with offsets in copied topics they are only info.
 -- source: Apache Kafka documentation, Managing consumer groups
--- needs: groups, group_offsets, topics
 -- absence: group_offsets, topics
 -- fix: group orphan
 WITH reads AS (
@@ -18,9 +16,7 @@ WITH reads AS (
   LEFT JOIN {mirrored} m ON m.cluster = o.cluster AND m.topic = o.topic
   GROUP BY o.cluster, o.group
 )
-SELECT
-  g.cluster,
-  concat('group ', g.group) AS resource,
+SELECT g.cluster, concat('group ', g.group) AS resource,
   CASE
     WHEN g.state NOT IN ('Empty', 'Dead') THEN 'ok'
     WHEN reads.copied THEN 'info'

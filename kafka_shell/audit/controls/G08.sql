@@ -1,4 +1,3 @@
--- id: G08
 -- title: Group uses the classic protocol
 -- severity: low
 -- tags: groups, upgrade, opinion
@@ -6,17 +5,13 @@
 --   members during a rebalance. Set group.protocol=consumer in the consumers. Kafka Streams has a protocol
 --   of its own, and its groups are not checked.
 -- source: Apache Kafka documentation, Consumer rebalance protocol (KIP-848)
--- needs: groups, features, group_members
 -- absence: group_members
 WITH able AS (
   SELECT cluster, max(level) AS level FROM features WHERE feature = 'group.version'
   GROUP BY cluster
 )
-SELECT
-  g.cluster,
-  concat('group ', g.group) AS resource,
-  CASE WHEN g.type = 'classic' AND able.level > 0 AND g.members > 0 THEN 'alarm' ELSE 'ok'
-  END AS status,
+SELECT g.cluster, concat('group ', g.group) AS resource,
+  IF(g.type = 'classic' AND able.level > 0 AND g.members > 0, 'alarm', 'ok') AS status,
   concat('protocol ', g.type, ', ', g.members, IF(g.members = 1, ' member', ' members')) AS reason
 FROM groups g LEFT JOIN able ON able.cluster = g.cluster
 LEFT ANTI JOIN group_members m ON m.cluster = g.cluster AND m.group = g.group

@@ -1,4 +1,3 @@
--- id: G09
 -- title: Unread records are about to expire
 -- severity: critical
 -- tags: groups, lag, durability
@@ -6,7 +5,6 @@
 --   group loses records if it does not read them in time. The age is that of the first sampled batch
 --   at or after the committed offset, so records may be older.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
--- needs: group_offsets, batches, topic_configs
 -- parameter: share = 0.9
 WITH unread AS (
   SELECT o.cluster, o.group, o.topic, o.partition, max(o.lag) AS lag,
@@ -16,10 +14,8 @@ WITH unread AS (
     AND b.last_offset >= o.offset AND NOT b.control AND b.base_timestamp IS NOT NULL
   WHERE o.lag > 0 GROUP BY o.cluster, o.group, o.topic, o.partition
 )
-SELECT
-  u.cluster,
-  concat('group ', u.group, ' ', u.topic, ':', u.partition) AS resource,
-  CASE WHEN u.age > {share} * try_cast(r.value AS BIGINT) THEN 'alarm' ELSE 'ok' END AS status,
+SELECT u.cluster, concat('group ', u.group, ' ', u.topic, ':', u.partition) AS resource,
+  IF(u.age > {share} * try_cast(r.value AS BIGINT), 'alarm', 'ok') AS status,
   concat('lag ', {number u.lag}, '; the next record is at least ', {age u.age},
     ' old, retention.ms is ', {duration r.value}) AS reason
 FROM unread u

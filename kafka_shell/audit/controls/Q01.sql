@@ -1,4 +1,3 @@
--- id: Q01
 -- title: No default quota
 -- severity: high
 -- tags: quotas, opinion
@@ -8,7 +7,6 @@
 --   precedence over the quotas of client IDs: where there are any, the remedy sets the default of
 --   all client IDs.
 -- source: Apache Kafka documentation, Setting quotas
--- needs: quotas, clusters
 -- absence: quotas
 -- parameter: rate = 104857600
 -- fix: quota entity key = {rate}
@@ -23,10 +21,8 @@ client_ids AS (
   SELECT DISTINCT cluster, key FROM quotas
   WHERE client_id IS NOT NULL AND user IS NULL AND NOT user_default
 )
-SELECT
-  c.cluster,
-  rates.key AS resource,
-  CASE WHEN d.key IS NULL THEN 'alarm' ELSE 'ok' END AS status,
+SELECT c.cluster, rates.key AS resource,
+  IF(d.key IS NULL, 'alarm', 'ok') AS status,
   CASE WHEN d.key IS NULL THEN concat('no default user or client ID quota sets ', rates.key)
     ELSE concat(d.entity, ': ', {quota concat(d.key, '=', d.value)}) END AS reason,
   IF(i.key IS NULL, 'user-default', 'client-id-default') AS entity, rates.key AS key

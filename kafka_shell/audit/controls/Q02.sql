@@ -1,4 +1,3 @@
--- id: Q02
 -- title: Client ID quota is overridden by the default user quota
 -- severity: medium
 -- tags: quotas
@@ -7,7 +6,6 @@
 --   producer_byte_rate as high as Q04 requires. It throttles clients that the default user quota
 --   did not throttle so far.
 -- source: Apache Kafka documentation, Quotas, order of precedence (KIP-55)
--- needs: quotas, broker_configs, topic_configs
 -- absence: quotas
 -- fix: quota of_user key = wanted
 WITH windows AS (
@@ -35,10 +33,8 @@ judged AS (
     AND (n.client_id = q.client_id OR n.client_id_default)
   WHERE q.client_id IS NOT NULL AND q.user IS NULL AND NOT q.user_default
 )
-SELECT
-  cluster,
-  concat(entity, ' ', key) AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, concat(entity, ' ', key) AS resource,
+  IF(bad, 'alarm', 'ok') AS status,
   CASE WHEN bad THEN concat({quota concat(key, '=', value)}, ' never applies: ',
       'the default user quota is ', {quota concat(key, '=', outranked_by)})
     ELSE {quota concat(key, '=', value)} END AS reason,

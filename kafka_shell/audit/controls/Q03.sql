@@ -1,4 +1,3 @@
--- id: Q03
 -- title: Quota of an unknown user or client ID
 -- severity: medium
 -- tags: quotas, hygiene, opinion
@@ -7,7 +6,6 @@
 --   way than SCRAM are not visible, so an unknown user is then only reported as info. Producers are
 --   not visible, so an unknown client ID is only reported as info.
 -- source: kafka.sh
--- needs: quotas, scram_users, acls, group_members, client_configs, broker_configs, listeners
 -- absence: scram_users, acls, group_members, client_configs, broker_configs, listeners
 -- risk: safe
 -- fix: quota entity key = delete was value
@@ -46,9 +44,7 @@ judged AS (
   LEFT JOIN only_scram ON only_scram.cluster = q.cluster
   WHERE q.user IS NOT NULL OR q.client_id IS NOT NULL
 )
-SELECT
-  cluster,
-  concat(entity, ' ', key) AS resource,
+SELECT cluster, concat(entity, ' ', key) AS resource,
   CASE WHEN bad THEN 'alarm' WHEN no_user OR no_id THEN 'info' ELSE 'ok' END AS status,
   CASE
     WHEN bad THEN 'the user has no credential, and no ACL or client config names it'

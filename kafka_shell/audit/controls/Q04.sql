@@ -1,4 +1,3 @@
--- id: Q04
 -- title: Quota is smaller than one message
 -- severity: medium
 -- tags: quotas
@@ -7,7 +6,6 @@
 --   use more of the brokers; another is a lower max.message.bytes of the topic.
 -- source: Apache Kafka documentation, Broker configs, quota.window.num and
 --   quota.window.size.seconds
--- needs: quotas, broker_configs, topic_configs
 -- fix: quota entity key = CAST(ceil(bytes / seconds) AS BIGINT) was value
 WITH windows AS (
   SELECT n.cluster, min(try_cast(n.value AS BIGINT) * try_cast(s.value AS BIGINT)) AS seconds
@@ -28,10 +26,8 @@ judged AS (
   JOIN messages ON messages.cluster = q.cluster
   WHERE q.key = 'producer_byte_rate'
 )
-SELECT
-  cluster,
-  concat(entity, ' ', key) AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, concat(entity, ' ', key) AS resource,
+  IF(bad, 'alarm', 'ok') AS status,
   concat({bytes CAST(value * seconds AS BIGINT)}, ' in ', seconds,
     's, the largest max.message.bytes is ', {bytes bytes}, ' (topic ', topic, ')') AS reason,
   entity, key, value, bytes, seconds

@@ -1,11 +1,9 @@
--- id: Q05
 -- title: Request quota is higher than the capacity
 -- severity: low
 -- tags: quotas
 -- description: request_percentage counts every network and I/O thread as 100%. A quota above
 --   their sum never limits a client.
 -- source: Apache Kafka documentation, Quotas, request rate quotas (KIP-124)
--- needs: quotas, broker_configs
 -- absence: broker_configs
 -- risk: safe
 -- fix: quota entity key = percentage was value
@@ -20,10 +18,8 @@ judged AS (
   FROM quotas q JOIN most ON most.cluster = q.cluster
   WHERE q.key = 'request_percentage'
 )
-SELECT
-  cluster,
-  concat(entity, ' ', key) AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, concat(entity, ' ', key) AS resource,
+  IF(bad, 'alarm', 'ok') AS status,
   concat({quota concat(key, '=', value)}, ' of ', percentage, '%') AS reason,
   entity, key, value, percentage
 FROM judged

@@ -1,4 +1,3 @@
--- id: Q06
 -- title: Unlimited topic creation
 -- severity: medium
 -- tags: quotas
@@ -6,7 +5,6 @@
 --   client can overload the controller. The remedy throttles the user if it creates, deletes or
 --   extends many topics.
 -- source: Apache Kafka documentation, Quotas, controller mutation rate (KIP-599)
--- needs: acls, effective_quotas
 -- absence: effective_quotas
 -- parameter: rate = 10
 -- fix: quota entity 'controller_mutation_rate' = {rate}
@@ -19,10 +17,8 @@ limited AS (
   SELECT cluster, user, min(value) AS rate FROM effective_quotas
   WHERE key = 'controller_mutation_rate' AND client_id IS NULL GROUP BY cluster, user
 )
-SELECT
-  c.cluster,
-  concat('user ', c.user) AS resource,
-  CASE WHEN coalesce(own.rate, any.rate) IS NULL THEN 'alarm' ELSE 'ok' END AS status,
+SELECT c.cluster, concat('user ', c.user) AS resource,
+  IF(coalesce(own.rate, any.rate) IS NULL, 'alarm', 'ok') AS status,
   CASE WHEN coalesce(own.rate, any.rate) IS NULL THEN 'no controller_mutation_rate quota applies'
     ELSE concat('controller_mutation_rate is ',
       {quota concat('controller_mutation_rate=', coalesce(own.rate, any.rate))}) END AS reason,

@@ -1,11 +1,9 @@
--- id: Q07
 -- title: Quota that stops its clients
 -- severity: high
 -- tags: quotas, availability
 -- description: The quota is so small that clients are throttled all the time: they time out, leave
 --   their groups, or cannot connect. Q02 reports quotas that never apply.
 -- source: Apache Kafka documentation, Setting quotas
--- needs: quotas
 -- absence: quotas
 -- parameter: bytes = 10240
 -- parameter: percentage = 1
@@ -20,10 +18,8 @@ WITH judged AS (
     ON d.cluster = q.cluster AND d.key = q.key AND q.user IS NULL AND NOT q.user_default
     AND q.client_id IS NOT NULL
 )
-SELECT
-  cluster,
-  concat(entity, ' ', key) AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, concat(entity, ' ', key) AS resource,
+  IF(bad, 'alarm', 'ok') AS status,
   concat(key, ' is ', {quota concat(key, '=', value)}) AS reason,
   entity, key, value
 FROM judged

@@ -1,14 +1,10 @@
--- id: S02
 -- title: No authorizer
 -- severity: critical
 -- tags: access
 -- description: Everyone who can connect may do everything; ACLs have no effect.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
--- needs: broker_configs
-SELECT
-  cluster,
-  concat('broker ', broker_id) AS resource,
-  CASE WHEN coalesce(value, '') = '' THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, concat('broker ', broker_id) AS resource,
+  IF(coalesce(value, '') = '', 'alarm', 'ok') AS status,
   CASE WHEN coalesce(value, '') = '' THEN 'authorizer.class.name is not set'
     ELSE concat('authorizer.class.name is ', value) END AS reason
 FROM broker_configs

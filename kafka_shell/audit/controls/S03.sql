@@ -1,14 +1,10 @@
--- id: S03
 -- title: Resources without an ACL are open to everyone
 -- severity: critical
 -- tags: access
 -- description: Every new topic is open to everyone until it gets an ACL. Brokers do not return
 --   values of configs they do not define: if it is set, check the properties file.
 -- source: Apache Kafka documentation, Security, allow.everyone.if.no.acl.found
--- needs: broker_configs, brokers
-SELECT
-  b.cluster,
-  concat('broker ', b.broker_id) AS resource,
+SELECT b.cluster, concat('broker ', b.broker_id) AS resource,
   CASE
     WHEN open.key IS NULL THEN 'ok'
     WHEN open.sensitive OR open.value IS NULL THEN 'info'

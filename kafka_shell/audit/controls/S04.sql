@@ -1,14 +1,10 @@
--- id: S04
 -- title: Unauthenticated clients are super users
 -- severity: critical
 -- tags: access
 -- description: super.users contains User:ANONYMOUS, which is every client of a listener without
 --   authentication. Brokers do not return values of configs they do not define.
 -- source: Apache Kafka documentation, Security, super.users
--- needs: broker_configs, brokers
-SELECT
-  b.cluster,
-  concat('broker ', b.broker_id) AS resource,
+SELECT b.cluster, concat('broker ', b.broker_id) AS resource,
   CASE
     WHEN supers.key IS NULL THEN 'ok'
     WHEN supers.sensitive OR supers.value IS NULL THEN 'info'

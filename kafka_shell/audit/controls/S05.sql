@@ -1,4 +1,3 @@
--- id: S05
 -- title: Everyone may write or alter
 -- severity: high
 -- tags: access
@@ -6,7 +5,6 @@
 --   authentication. Delete, AlterConfigs and Create change topics as well, and ClusterAction is for
 --   brokers.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
--- needs: acls
 -- fix: acl resource
 WITH judged AS (
   SELECT *, principal IN ('User:*', 'User:ANONYMOUS') AS everyone,
@@ -15,10 +13,8 @@ WITH judged AS (
     AND principal IN ('User:*', 'User:ANONYMOUS') AS bad
   FROM acls
 )
-SELECT
-  cluster,
-  acl AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, acl AS resource,
+  IF(bad, 'alarm', 'ok') AS status,
   CASE WHEN bad THEN concat(who, ' may ', operation)
     WHEN NOT everyone THEN 'does not apply to everyone'
     WHEN permission = 'allow' THEN concat(who, ' may only ', operation)

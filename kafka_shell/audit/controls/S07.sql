@@ -1,11 +1,9 @@
--- id: S07
 -- title: Redundant ACL
 -- severity: medium
 -- tags: access, hygiene
 -- description: Another ACL allows or denies the same and more, or a deny rule overrides it.
 --   Redundant ACLs are misleading.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs (KIP-290)
--- needs: acls
 -- risk: safe
 -- fix: acl resource
 WITH
@@ -46,10 +44,8 @@ covered AS (
     )
   GROUP BY a.cluster, a.acl
 )
-SELECT
-  cluster,
-  acl AS resource,
-  CASE WHEN cover IS NOT NULL THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, acl AS resource,
+  IF(cover IS NOT NULL, 'alarm', 'ok') AS status,
   CASE
     WHEN denied IS NOT NULL THEN concat('overridden by: ', denied)
     WHEN cover IS NOT NULL THEN concat('covered by: ', cover)

@@ -1,4 +1,3 @@
--- id: S08
 -- title: ACL for a missing principal or resource
 -- severity: medium
 -- tags: access, hygiene
@@ -8,7 +7,6 @@
 --   also protect resources that are created later, and are not reported. A prefix may be meant for topics that
 --   an application is about to create, and a group exists once it is used: both are info only.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
--- needs: acls, topics, groups, scram_users, listeners
 -- absence: topics, groups, scram_users, listeners
 -- fix: acl resource
 WITH only_scram AS (
@@ -48,9 +46,7 @@ judged AS (
   LEFT JOIN only_scram ON only_scram.cluster = a.cluster
   WHERE a.permission = 'allow'
 )
-SELECT
-  cluster,
-  acl AS resource,
+SELECT cluster, acl AS resource,
   CASE
     WHEN gone IS NOT NULL OR nobody IS NOT NULL AND certain THEN 'alarm'
     WHEN nobody IS NOT NULL OR unused IS NOT NULL THEN 'info'

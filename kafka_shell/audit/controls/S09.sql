@@ -1,4 +1,3 @@
--- id: S09
 -- title: User without any ACL
 -- severity: medium
 -- tags: access, hygiene
@@ -6,7 +5,6 @@
 --   cannot be read, the user may be a super user, so no remedy is given. If ACLs of User:* or
 --   allow.everyone.if.no.acl.found apply, this is reported as info. Deletion is irreversible because the password cannot be read back.
 -- source: Apache Kafka documentation, Security, SCRAM
--- needs: scram_users, acls, broker_configs
 -- absence: acls, broker_configs
 -- fix: user name credentials[] = delete if NOT hidden
 WITH users AS (
@@ -38,9 +36,7 @@ judged AS (
   LEFT JOIN supers ON supers.cluster = u.cluster
   LEFT JOIN opened ON opened.cluster = u.cluster
 )
-SELECT
-  cluster,
-  concat('user ', j.user) AS resource,
+SELECT cluster, concat('user ', j.user) AS resource,
   CASE WHEN named OR super THEN 'ok' WHEN opened IS NOT NULL THEN 'info' ELSE 'alarm'
   END AS status,
   CASE

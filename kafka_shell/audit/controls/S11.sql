@@ -1,13 +1,9 @@
--- id: S11
 -- title: Unencrypted passwords
 -- severity: high
 -- tags: encryption, access
 -- description: SASL/PLAIN sends the password itself. Without TLS, it can be read on the network.
 -- source: Apache Kafka documentation, Security, SASL/PLAIN
--- needs: listeners
-SELECT
-  cluster,
-  concat('broker ', broker_id, ' ', listener) AS resource,
+SELECT cluster, concat('broker ', broker_id, ' ', listener) AS resource,
   CASE
     WHEN protocol <> 'SASL_PLAINTEXT' THEN 'ok'
     WHEN array_contains(sasl_mechanisms, 'PLAIN') THEN 'alarm'

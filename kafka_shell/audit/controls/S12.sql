@@ -1,11 +1,9 @@
--- id: S12
 -- title: TLS without authentication
 -- severity: high
 -- tags: access
 -- description: The listener encrypts but does not authenticate clients: no client certificate and
 --   no SASL. Brokers store a dynamic ssl.client.auth, but read it only when they start.
 -- source: Apache Kafka documentation, Broker configs, ssl.client.auth
--- needs: listeners, broker_configs
 WITH judged AS (
   SELECT l.*, l.client_auth <> 'required' AS bad, d.key IS NOT NULL AS dynamic
   FROM listeners l
@@ -14,9 +12,7 @@ WITH judged AS (
     AND d.source LIKE 'dynamic%'
   WHERE l.protocol = 'SSL'
 )
-SELECT
-  cluster,
-  concat('broker ', broker_id, ' ', listener) AS resource,
+SELECT cluster, concat('broker ', broker_id, ' ', listener) AS resource,
   CASE WHEN bad THEN 'alarm' WHEN dynamic THEN 'skip' ELSE 'ok' END AS status,
   concat('ssl.client.auth is ', client_auth, CASE
     WHEN dynamic THEN concat(' (dynamic config, not effective until the broker restarts);',

@@ -1,4 +1,3 @@
--- id: S13
 -- title: Host names are not verified
 -- severity: high
 -- tags: encryption
@@ -7,7 +6,6 @@
 --   clients connect are not affected. Brokers store a dynamic value, but read it only when they
 --   start.
 -- source: Apache Kafka documentation, Broker configs, ssl.endpoint.identification.algorithm
--- needs: listeners, broker_configs
 WITH judged AS (
   SELECT l.*, l.identification = '' AND (l.inter_broker OR l.controller) AS bad,
     d.key IS NOT NULL AND (l.inter_broker OR l.controller) AS dynamic
@@ -18,9 +16,7 @@ WITH judged AS (
     AND d.source LIKE 'dynamic%'
   WHERE l.protocol IN ('SSL', 'SASL_SSL')
 )
-SELECT
-  cluster,
-  concat('broker ', broker_id, ' ', listener) AS resource,
+SELECT cluster, concat('broker ', broker_id, ' ', listener) AS resource,
   CASE WHEN bad THEN 'alarm' WHEN dynamic THEN 'skip' ELSE 'ok' END AS status,
   concat('ssl.endpoint.identification.algorithm is ',
     CASE WHEN identification = '' THEN 'empty' ELSE identification END, CASE

@@ -1,11 +1,9 @@
--- id: S14
 -- title: Outdated TLS versions
 -- severity: medium
 -- tags: encryption
 -- description: SSLv3, TLS 1.0 and TLS 1.1 are insecure or deprecated (RFC 8996). Brokers store a
 --   dynamic ssl.enabled.protocols, but read it only when they start.
 -- source: Apache Kafka documentation, Broker configs, ssl.enabled.protocols
--- needs: listeners, broker_configs
 WITH judged AS (
   SELECT l.*, exists(l.tls_versions, v -> v IN ('SSLv2', 'SSLv3', 'TLSv1', 'TLSv1.1')) AS bad,
     d.key IS NOT NULL AS dynamic
@@ -15,9 +13,7 @@ WITH judged AS (
     AND d.source LIKE 'dynamic%'
   WHERE l.protocol IN ('SSL', 'SASL_SSL')
 )
-SELECT
-  cluster,
-  concat('broker ', broker_id, ' ', listener) AS resource,
+SELECT cluster, concat('broker ', broker_id, ' ', listener) AS resource,
   CASE WHEN bad THEN 'alarm' WHEN dynamic OR size(tls_versions) = 0 THEN 'skip' ELSE 'ok'
   END AS status,
   concat('ssl.enabled.protocols is ', IF(size(tls_versions) = 0, 'unknown',

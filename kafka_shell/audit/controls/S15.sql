@@ -1,11 +1,9 @@
--- id: S15
 -- title: No reauthentication
 -- severity: medium
 -- tags: access
 -- description: Without connections.max.reauth.ms a connection stays open after its token has
 --   expired or its user was deleted. It can be set for each SASL mechanism of a listener.
 -- source: Apache Kafka documentation, Broker configs, connections.max.reauth.ms (KIP-368)
--- needs: listeners, broker_configs
 -- absence: broker_configs
 WITH mechanisms AS (
   SELECT cluster, broker_id, listener, max_reauth_ms, explode_outer(sasl_mechanisms) AS mechanism
@@ -25,9 +23,7 @@ judged AS (
     array_join(array_sort(collect_list(concat({duration ms}, ' for ', mechanism))), ', ') AS each_ms
   FROM limits GROUP BY cluster, broker_id, listener
 )
-SELECT
-  cluster,
-  concat('broker ', broker_id, ' ', listener) AS resource,
+SELECT cluster, concat('broker ', broker_id, ' ', listener) AS resource,
   CASE WHEN unlimited > 0 THEN 'alarm' WHEN unknown > 0 THEN 'skip' ELSE 'ok' END AS status,
   CASE
     WHEN unlimited = 0 AND unknown > 0 THEN 'the broker does not return connections.max.reauth.ms'

@@ -1,15 +1,11 @@
--- id: S17
 -- title: Certificate expires soon or has expired
 -- severity: medium
 -- tags: encryption, availability
 -- description: Clients cannot connect after the certificate has expired. It is read in a TLS
 --   handshake with the CA of the profile.
 -- source: Apache Kafka documentation, Security, Encryption and authentication using SSL
--- needs: certificates
 -- parameter: days = 30
-SELECT
-  cluster,
-  concat('broker ', broker_id, ' ', listener) AS resource,
+SELECT cluster, concat('broker ', broker_id, ' ', listener) AS resource,
   CASE
     WHEN expires IS NULL THEN 'skip'
     WHEN expires < collected_at + INTERVAL '{days}' DAY THEN 'alarm'

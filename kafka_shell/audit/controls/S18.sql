@@ -1,4 +1,3 @@
--- id: S18
 -- title: An ordinary principal may alter the cluster
 -- severity: high
 -- tags: access
@@ -6,7 +5,6 @@
 --   ALTER_CONFIGS changes the configs of brokers. Administrators and the principals of brokers are
 --   named by the parameter.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs, operations and resources
--- needs: acls
 -- parameter: admins = User:(.*[-_.])?(admin|broker|kafka|controller)s?([-_.0-9].*)?
 -- fix: acl resource
 WITH judged AS (
@@ -14,9 +12,7 @@ WITH judged AS (
     AND principal NOT IN ('User:*', 'User:ANONYMOUS') AND NOT principal RLIKE r'^({admins})$' AS bad
   FROM acls WHERE resource_type = 'cluster'
 )
-SELECT
-  cluster,
-  acl AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, acl AS resource,
+  IF(bad, 'alarm', 'ok') AS status,
   concat(principal, ' has ', permission, ' ', operation, ' on the cluster') AS reason
 FROM judged

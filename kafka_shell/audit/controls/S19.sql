@@ -1,11 +1,9 @@
--- id: S19
 -- title: An ACL denies everyone
 -- severity: critical
 -- tags: access, availability
 -- description: A deny takes precedence over every allow: all clients but super users are shut out
 --   of all resources of the type, and of the cluster the brokers as well.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
--- needs: acls
 -- fix: acl resource
 WITH judged AS (
   SELECT *, permission = 'deny' AND principal = 'User:*' AND host = '*'
@@ -13,10 +11,8 @@ WITH judged AS (
     AND operation IN ('All', 'Read', 'Write', 'Describe', 'ClusterAction') AS bad
   FROM acls
 )
-SELECT
-  cluster,
-  acl AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, acl AS resource,
+  IF(bad, 'alarm', 'ok') AS status,
   IF(bad, concat('denies ', operation, ' on every ', resource_type, ' to everyone'),
     'does not deny everyone') AS reason
 FROM judged

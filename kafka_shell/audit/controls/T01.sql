@@ -1,4 +1,3 @@
--- id: T01
 -- title: Replication factor 1
 -- severity: critical
 -- tags: durability
@@ -6,17 +5,14 @@
 --   and if its disk is lost, so are the records. A cluster with one broker, which B05 reports, can
 --   keep no other copy.
 -- source: Apache Kafka documentation, Replication
--- needs: topics, clusters
 -- parameter: factor = 3
 -- fix: replicas resource = least({factor}, online) was min_factor if online > 1
 WITH judged AS (
   SELECT t.*, c.brokers + coalesce(size(c.offline), 0) AS known, c.brokers AS online
   FROM topics t JOIN clusters c ON c.cluster = t.cluster
 )
-SELECT
-  cluster,
-  topic AS resource,
-  CASE WHEN min_factor = 1 AND known > 1 THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, topic AS resource,
+  IF(min_factor = 1 AND known > 1, 'alarm', 'ok') AS status,
   concat('replication factor ', min_factor, IF(known > 1, '', ' on the only broker')) AS reason,
   online, min_factor
 FROM judged

@@ -1,18 +1,14 @@
--- id: T02
 -- title: Replication factor 2
 -- severity: high
 -- tags: durability
 -- description: While one broker is offline there is a single copy, and writes that require two
 --   in-sync replicas fail.
 -- source: Apache Kafka documentation, Replication
--- needs: topics, brokers
 -- parameter: factor = 3
 -- fix: replicas resource = least({factor}, brokers) was 2 if brokers > 2
 WITH size AS (SELECT cluster, count(*) AS brokers FROM brokers GROUP BY cluster)
-SELECT
-  t.cluster,
-  t.topic AS resource,
-  CASE WHEN t.min_factor = 2 THEN 'alarm' ELSE 'ok' END AS status,
+SELECT t.cluster, t.topic AS resource,
+  IF(t.min_factor = 2, 'alarm', 'ok') AS status,
   concat('replication factor ', t.min_factor) AS reason,
   brokers
 FROM topics t JOIN size ON size.cluster = t.cluster

@@ -1,4 +1,3 @@
--- id: T03
 -- title: One offline broker blocks acks=all
 -- severity: critical
 -- tags: availability
@@ -6,13 +5,9 @@
 --   as soon as one replica is not in sync. With replication factor 2 the remedy is that of T02:
 --   after min.insync.replicas=1, acks=all could mean a single copy.
 -- source: Apache Kafka documentation, Topic configs, min.insync.replicas
--- needs: topics, topic_configs
 -- fix: min.insync.replicas = CASE WHEN min_factor > 2 THEN min_factor - 1 END
-SELECT
-  t.cluster,
-  t.topic AS resource,
-  CASE WHEN t.min_factor > 1 AND try_cast(k.value AS INT) >= t.min_factor THEN 'alarm' ELSE 'ok'
-  END AS status,
+SELECT t.cluster, t.topic AS resource,
+  IF(t.min_factor > 1 AND try_cast(k.value AS INT) >= t.min_factor, 'alarm', 'ok') AS status,
   concat('min.insync.replicas is ', k.value, ', replication factor is ', t.min_factor) AS reason,
   t.min_factor
 FROM topics t

@@ -1,4 +1,3 @@
--- id: T04
 -- title: acks=all can mean a single copy
 -- severity: high
 -- tags: durability
@@ -7,7 +6,6 @@
 --   There is no remedy while a partition has fewer in-sync replicas than it would require, or while
 --   the topic is being reassigned: it has more replicas until the end.
 -- source: Apache Kafka documentation, Topic configs, min.insync.replicas
--- needs: topics, topic_configs, partitions, reassignments
 -- absence: reassignments
 -- parameter: copies = 2
 -- fix: min.insync.replicas = CASE WHEN can_raise THEN {copies} END
@@ -16,10 +14,8 @@ WITH synced AS (
   FROM partitions p LEFT JOIN reassignments m ON m.cluster = p.cluster AND m.topic = p.topic
   GROUP BY p.cluster, p.topic
 )
-SELECT
-  t.cluster,
-  t.topic AS resource,
-  CASE WHEN t.min_factor >= 3 AND k.overridden AND k.value = '1' THEN 'alarm' ELSE 'ok' END AS status,
+SELECT t.cluster, t.topic AS resource,
+  IF(t.min_factor >= 3 AND k.overridden AND k.value = '1', 'alarm', 'ok') AS status,
   concat('min.insync.replicas is ', k.value, ', replication factor is ', t.min_factor) AS reason,
   can_raise
 FROM topics t

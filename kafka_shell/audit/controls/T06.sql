@@ -1,4 +1,3 @@
--- id: T06
 -- title: Unexpected replication factor
 -- severity: medium
 -- tags: durability
@@ -7,7 +6,6 @@
 --   Topics that are being reassigned are ignored: they have more replicas until the end. T01 and
 --   T02 report topics with one and two replicas.
 -- source: Apache Kafka documentation, Replication
--- needs: topics, topic_configs, brokers, reassignments
 -- absence: reassignments
 -- parameter: target = 3
 -- fix: replicas resource = wanted was IF(min_factor = max_factor, min_factor, NULL)
@@ -31,9 +29,7 @@ expected AS (
 judged AS (
   SELECT *, min_factor <> wanted OR max_factor <> wanted AS differs FROM expected
 )
-SELECT
-  cluster,
-  topic AS resource,
+SELECT cluster, topic AS resource,
   CASE WHEN NOT differs OR min_factor < 3 THEN 'ok' WHEN moves THEN 'info' ELSE 'alarm' END AS status,
   concat(
     CASE WHEN min_factor <> max_factor

@@ -1,4 +1,3 @@
--- id: T07
 -- title: Partition without a leader
 -- severity: critical
 -- tags: availability
@@ -7,17 +6,14 @@
 --   replica does not have. Where all in-sync replicas are on offline brokers, B24 counts the
 --   partition: start the broker.
 -- source: Apache Kafka documentation, Unclean leader election
--- needs: partitions, clusters
 -- fix: leader resource = try_element_at(array_except(replicas, offline), 1)
 WITH judged AS (
   SELECT p.*, p.leader IS NULL AND (size(p.isr) = 0
     OR size(array_except(p.isr, coalesce(c.offline, array()))) > 0) AS bad
   FROM partitions p LEFT JOIN (SELECT cluster, offline FROM clusters) c ON c.cluster = p.cluster
 )
-SELECT
-  cluster,
-  concat(topic, ':', partition) AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, concat(topic, ':', partition) AS resource,
+  IF(bad, 'alarm', 'ok') AS status,
   CASE WHEN leader IS NULL
     THEN concat('no leader; replicas on brokers ', array_join(replicas, ', '),
       ', in-sync replicas: ', array_join(isr, ', '),

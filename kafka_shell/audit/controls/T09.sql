@@ -1,4 +1,3 @@
--- id: T09
 -- title: Under-replicated partition
 -- severity: high
 -- tags: durability, availability
@@ -6,7 +5,6 @@
 --   broker cannot keep up. Replicas that a reassignment is adding are not in sync yet, and are
 --   ignored; B24 counts the replicas on offline brokers.
 -- source: Apache Kafka documentation, Monitoring, UnderReplicatedPartitions
--- needs: partitions, reassignments, clusters
 -- absence: reassignments
 WITH judged AS (
   SELECT p.cluster, p.topic, p.partition, array_except(p.replicas, p.isr) AS behind,
@@ -18,10 +16,8 @@ WITH judged AS (
     ON r.cluster = p.cluster AND r.topic = p.topic AND r.partition = p.partition
   LEFT JOIN (SELECT cluster, offline FROM clusters) c ON c.cluster = p.cluster
 )
-SELECT
-  cluster,
-  concat(topic, ':', partition) AS resource,
-  CASE WHEN size(missing) > 0 THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, concat(topic, ':', partition) AS resource,
+  IF(size(missing) > 0, 'alarm', 'ok') AS status,
   CASE
     WHEN size(missing) > 0 THEN concat('not in sync: brokers ', array_join(missing, ', '))
     WHEN down THEN concat('on offline brokers: ', array_join(behind, ', '))

@@ -1,4 +1,3 @@
--- id: T10
 -- title: Leader is not the preferred replica
 -- severity: low
 -- tags: balance
@@ -7,7 +6,6 @@
 --   preferred leaders itself, within minutes.
 -- source: Apache Kafka documentation, Balancing leadership; Broker configs,
 --   auto.leader.rebalance.enable
--- needs: partitions, broker_configs
 -- absence: broker_configs
 -- fix: leader resource = preferred_leader was leader
 --   if array_contains(isr, preferred_leader) AND NOT array_contains(offline, preferred_leader)
@@ -16,10 +14,8 @@ WITH automatic AS (
   SELECT DISTINCT cluster FROM broker_configs
   WHERE key = 'auto.leader.rebalance.enable' AND value = 'true'
 )
-SELECT
-  p.cluster,
-  concat(topic, ':', partition) AS resource,
-  CASE WHEN leader <> preferred_leader AND a.cluster IS NULL THEN 'alarm' ELSE 'ok' END AS status,
+SELECT p.cluster, concat(topic, ':', partition) AS resource,
+  IF(leader <> preferred_leader AND a.cluster IS NULL, 'alarm', 'ok') AS status,
   concat('leader is broker ', leader, ', preferred leader is broker ', preferred_leader) AS reason,
   leader, preferred_leader, isr, offline
 FROM partitions p LEFT JOIN automatic a ON a.cluster = p.cluster

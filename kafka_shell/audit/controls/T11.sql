@@ -1,11 +1,9 @@
--- id: T11
 -- title: Replicas share a rack
 -- severity: high
 -- tags: durability
 -- description: Replicas should be spread over as many racks as possible. If a rack fails, several
 --   replicas are lost at once. Kafka treats brokers without broker.rack as one more rack.
 -- source: Apache Kafka documentation, Balancing replicas across racks
--- needs: brokers, partitions
 -- fix: racks topic = existing
 WITH racks AS (
   SELECT cluster, count(DISTINCT coalesce(rack, '')) AS racks,
@@ -18,10 +16,8 @@ spread AS (
     exists(p.replicas, id -> NOT map_contains_key(rack_of, id)) AS unknown
   FROM partitions p JOIN racks r ON r.cluster = p.cluster
 )
-SELECT
-  cluster,
-  concat(topic, ':', partition) AS resource,
-  CASE WHEN racks < least(factor, existing) THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, concat(topic, ':', partition) AS resource,
+  IF(racks < least(factor, existing), 'alarm', 'ok') AS status,
   concat(factor, IF(factor = 1, ' replica', ' replicas'), ' in ', racks, ' of ', existing,
     IF(existing = 1, ' rack', ' racks')) AS reason,
   topic, existing

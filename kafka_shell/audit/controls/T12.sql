@@ -1,4 +1,3 @@
--- id: T12
 -- title: Unlimited retention fills the disk
 -- severity: high
 -- tags: retention, capacity
@@ -8,7 +7,6 @@
 --   retention.bytes have no effect. Kafka Streams deletes the records of repartition topics itself.
 -- source: Apache Kafka documentation, Topic configs, retention.ms, retention.bytes and
 --   cleanup.policy
--- needs: topic_configs, disk_replicas, log_dirs
 -- parameter: percent = 10
 -- parameter: besides = .*-repartition|__remote_log_metadata|__share_group_state
 WITH limits AS (
@@ -40,9 +38,7 @@ judged AS (
       AS unlimited
   FROM limits l LEFT JOIN used u ON u.cluster = l.cluster AND u.topic = l.topic
 )
-SELECT
-  cluster,
-  topic AS resource,
+SELECT cluster, topic AS resource,
   CASE WHEN unlimited AND percent >= {percent} THEN 'alarm'
     WHEN unlimited AND percent IS NULL THEN 'skip' ELSE 'ok' END AS status,
   concat('retention.ms ', {duration time}, ', retention.bytes ', {bytes bytes}, ', cleanup.policy ',

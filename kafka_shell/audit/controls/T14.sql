@@ -1,4 +1,3 @@
--- id: T14
 -- title: Months of records on local disks
 -- severity: low
 -- tags: retention, capacity, opinion
@@ -7,7 +6,6 @@
 --   local.retention.bytes is less than the whole retention (-2). Changelogs of windowed stores must
 --   keep what the application declares.
 -- source: Apache Kafka documentation, Tiered Storage
--- needs: topic_configs
 -- parameter: besides = .*-changelog
 -- parameter: longest = 2592000000
 WITH kept AS (
@@ -19,9 +17,7 @@ WITH kept AS (
     max(CASE WHEN key = 'local.retention.bytes' THEN value END) AS local_bytes
   FROM topic_configs GROUP BY cluster, topic
 )
-SELECT
-  cluster,
-  topic AS resource,
+SELECT cluster, topic AS resource,
   CASE WHEN try_cast(time AS BIGINT) > {longest} AND policy LIKE '%delete%'
       AND NOT (tiered AND (coalesce(try_cast(local_bytes AS BIGINT), -2) >= 0
         OR coalesce(try_cast(local_time AS BIGINT), -2) BETWEEN 0 AND {longest}))

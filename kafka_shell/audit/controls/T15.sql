@@ -1,4 +1,3 @@
--- id: T15
 -- title: segment.ms is longer than retention.ms
 -- severity: medium
 -- tags: retention
@@ -7,14 +6,11 @@
 --   the defaults of Kafka both are a week. There is no remedy for a retention of less than an hour,
 --   which T13 reports: segments would be tiny. Kafka Streams and others set both on purpose.
 -- source: Apache Kafka documentation, Topic configs, segment.ms
--- needs: topic_configs
 -- parameter: shortest = 3600000
 -- parameter: besides = $frameworks
 -- risk: safe
 -- fix: segment.ms = CASE WHEN retention >= {shortest} THEN retention DIV 6 END
-SELECT
-  s.cluster,
-  s.topic AS resource,
+SELECT s.cluster, s.topic AS resource,
   CASE WHEN try_cast(t.value AS BIGINT) > 0 AND p.value LIKE '%delete%'
       AND try_cast(s.value AS BIGINT) > try_cast(t.value AS BIGINT)
     THEN 'alarm' ELSE 'ok' END AS status,

@@ -1,4 +1,3 @@
--- id: T16
 -- title: One partition, or too many
 -- severity: low
 -- tags: capacity, opinion
@@ -6,13 +5,10 @@
 --   costs file handles, memory and failover time. Kafka Connect, MirrorMaker and Schema Registry
 --   require topics with one partition, which they compact.
 -- source: Apache Kafka documentation, Monitoring, PartitionCount
--- needs: topics, topic_configs
 -- absence: topic_configs
 -- parameter: most = 100
 -- parameter: besides = $frameworks
-SELECT
-  t.cluster,
-  t.topic AS resource,
+SELECT t.cluster, t.topic AS resource,
   CASE
     WHEN partitions > {most} THEN 'alarm'
     WHEN partitions = 1 AND p.topic IS NULL AND NOT t.topic RLIKE r'^({besides})$' THEN 'alarm'

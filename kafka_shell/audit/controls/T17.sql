@@ -1,4 +1,3 @@
--- id: T17
 -- title: Compaction rarely runs
 -- severity: medium
 -- tags: compaction
@@ -6,13 +5,10 @@
 --   log is dirty.
 -- source: Apache Kafka documentation, Topic configs, max.compaction.lag.ms and
 --   min.cleanable.dirty.ratio
--- needs: topic_configs
 -- parameter: dirty = 0.9
 -- risk: safe
 -- fix: min.cleanable.dirty.ratio = '0.5'
-SELECT
-  r.cluster,
-  r.topic AS resource,
+SELECT r.cluster, r.topic AS resource,
   CASE WHEN try_cast(r.value AS DOUBLE) >= {dirty} AND l.value = '9223372036854775807' THEN 'alarm'
     ELSE 'ok' END AS status,
   concat('min.cleanable.dirty.ratio is ', r.value,

@@ -1,4 +1,3 @@
--- id: T19
 -- title: Brokers recompress batches
 -- severity: low
 -- tags: performance, opinion
@@ -6,12 +5,9 @@
 --   with a different codec. With producer, a topic whose producers do not compress needs many times
 --   the disk: set compression.type in the producers first.
 -- source: Apache Kafka documentation, Topic configs, compression.type
--- needs: topic_configs, topics
 -- fix: compression.type = 'producer'
-SELECT
-  k.cluster,
-  k.topic AS resource,
-  CASE WHEN value <> 'producer' THEN 'alarm' ELSE 'ok' END AS status,
+SELECT k.cluster, k.topic AS resource,
+  IF(value <> 'producer', 'alarm', 'ok') AS status,
   concat('compression.type is ', value) AS reason
 FROM topic_configs k
 JOIN topics t ON t.cluster = k.cluster AND t.topic = k.topic AND NOT t.internal

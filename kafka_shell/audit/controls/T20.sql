@@ -1,4 +1,3 @@
--- id: T20
 -- title: Batches larger than replicas fetch
 -- severity: medium
 -- tags: performance
@@ -6,17 +5,14 @@
 --   which slows down replication. The defaults of Kafka differ by the 12 bytes of the base offset
 --   and length of a batch, which are ignored.
 -- source: Apache Kafka documentation, Broker configs, replica.fetch.max.bytes
--- needs: topic_configs, broker_configs
 -- parameter: overhead = 12
 -- fix: max.message.bytes = bytes
 WITH fetch AS (
   SELECT cluster, min(try_cast(value AS BIGINT)) AS bytes
   FROM broker_configs WHERE key = 'replica.fetch.max.bytes' GROUP BY cluster
 )
-SELECT
-  m.cluster,
-  topic AS resource,
-  CASE WHEN try_cast(m.value AS BIGINT) > bytes + {overhead} THEN 'alarm' ELSE 'ok' END AS status,
+SELECT m.cluster, topic AS resource,
+  IF(try_cast(m.value AS BIGINT) > bytes + {overhead}, 'alarm', 'ok') AS status,
   concat('max.message.bytes is ', {bytes m.value}, ', replica.fetch.max.bytes is ',
     {bytes bytes}) AS reason,
   bytes

@@ -1,4 +1,3 @@
--- id: T21
 -- title: Timestamps from the future are accepted
 -- severity: medium
 -- tags: retention
@@ -6,7 +5,6 @@
 --   in the next century keeps its segment until then. Topics that are only compacted, or have unlimited
 --   retention, are not affected.
 -- source: Apache Kafka documentation, Topic configs, message.timestamp.after.max.ms (KIP-937)
--- needs: topic_configs
 -- parameter: after = 3600000
 -- fix: message.timestamp.after.max.ms = {after}
 WITH judged AS (
@@ -21,10 +19,8 @@ WITH judged AS (
   JOIN topic_configs r ON r.cluster = a.cluster AND r.topic = a.topic AND r.key = 'retention.ms'
   WHERE a.key = 'message.timestamp.after.max.ms'
 )
-SELECT
-  cluster,
-  topic AS resource,
-  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, topic AS resource,
+  IF(bad, 'alarm', 'ok') AS status,
   CASE WHEN bad THEN 'message.timestamp.after.max.ms is unlimited and producers set the timestamps'
     ELSE concat('message.timestamp.after.max.ms is ', {duration value}, ', ', type) END AS reason
 FROM judged

@@ -1,17 +1,13 @@
--- id: T22
 -- title: Flush configs are overridden
 -- severity: low
 -- tags: performance
 -- description: Records are durable through replication, not fsync; forced flushes reduce
 --   throughput.
 -- source: Apache Kafka documentation, Topic configs, flush.messages and flush.ms
--- needs: topic_configs
 -- risk: safe
 -- fix: topic resource overrides[] = delete
-SELECT
-  cluster,
-  topic AS resource,
-  CASE WHEN any(overridden) THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, topic AS resource,
+  IF(any(overridden), 'alarm', 'ok') AS status,
   CASE WHEN any(overridden)
     THEN array_join(sort_array(collect_list(CASE WHEN overridden THEN concat(key, '=', value) END)), ', ')
     ELSE 'inherited'

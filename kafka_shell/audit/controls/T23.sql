@@ -1,4 +1,3 @@
--- id: T23
 -- title: Leftover replication throttle
 -- severity: medium
 -- tags: performance
@@ -6,7 +5,6 @@
 --   replica that falls behind cannot catch up. A reassignment that began during the audit needs
 --   its throttle: run list-reassignments before you remove it.
 -- source: Apache Kafka documentation, Limiting bandwidth usage during data migration (KIP-73)
--- needs: topic_configs, reassignments
 -- absence: reassignments
 -- fix: topic resource overrides[] = delete
 WITH judged AS (
@@ -20,10 +18,8 @@ WITH judged AS (
                   'follower.replication.throttled.replicas')
   GROUP BY k.cluster, k.topic
 )
-SELECT
-  cluster,
-  topic AS resource,
-  CASE WHEN size(pairs) > 0 THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, topic AS resource,
+  IF(size(pairs) > 0, 'alarm', 'ok') AS status,
   CASE WHEN size(pairs) > 0
     THEN concat('throttled without a reassignment: ', array_join(pairs, ', '))
     ELSE 'not throttled' END AS reason,

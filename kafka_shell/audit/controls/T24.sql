@@ -1,4 +1,3 @@
--- id: T24
 -- title: Topic name collides or violates the naming pattern
 -- severity: low
 -- tags: naming, opinion
@@ -6,14 +5,9 @@
 --   pattern is a regular expression that must match the whole name; the default matches every
 --   name.
 -- source: Apache Kafka documentation, kafka-topics, warning about . and _ in names
--- needs: topics
 -- parameter: pattern = .*
-SELECT
-  cluster,
-  topic AS resource,
-  CASE
-    WHEN count(*) OVER alike > 1 OR NOT topic RLIKE r'^({pattern})$' THEN 'alarm' ELSE 'ok'
-  END AS status,
+SELECT cluster, topic AS resource,
+  IF(count(*) OVER alike > 1 OR NOT topic RLIKE r'^({pattern})$', 'alarm', 'ok') AS status,
   CASE
     WHEN count(*) OVER alike > 1
       THEN concat('collides with ',

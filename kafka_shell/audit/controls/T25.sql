@@ -1,4 +1,3 @@
--- id: T25
 -- title: Redundant config override
 -- severity: low
 -- tags: hygiene, opinion
@@ -7,7 +6,6 @@
 --   they depend on. An override also protects the topic: without it, a broker with another default,
 --   or a change of the default, can delete records or acknowledge them with fewer replicas.
 -- source: Apache Kafka documentation, Topic configs, server default properties
--- needs: topic_configs, topics
 -- parameter: besides = $frameworks
 -- fix: topic resource overrides[] = delete
 WITH judged AS (
@@ -22,9 +20,7 @@ WITH judged AS (
   WHERE NOT k.topic RLIKE r'^({besides})$'
   GROUP BY k.cluster, k.topic
 )
-SELECT
-  cluster,
-  topic AS resource,
+SELECT cluster, topic AS resource,
   CASE WHEN size(pairs) > 0 THEN 'alarm' WHEN size(unknown) > 0 THEN 'skip' ELSE 'ok'
   END AS status,
   CASE

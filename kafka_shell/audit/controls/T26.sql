@@ -1,4 +1,3 @@
--- id: T26
 -- title: Internal topic with too few replicas
 -- severity: high
 -- tags: durability, availability
@@ -8,7 +7,6 @@
 --   in-sync replicas than it should, or while the topic is being reassigned.
 -- source: Apache Kafka documentation, Broker configs, offsets.topic.replication.factor and
 --   transaction.state.log.min.isr
--- needs: topics, topic_configs, brokers, partitions, reassignments
 -- absence: reassignments
 -- parameter: factor = 3
 -- parameter: copies = 2
@@ -31,10 +29,8 @@ internal AS (
   LEFT JOIN synced ON synced.cluster = t.cluster AND synced.topic = t.topic
   WHERE t.internal
 )
-SELECT
-  cluster,
-  topic AS resource,
-  CASE WHEN min_factor BETWEEN 2 AND {factor} - 1 THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, topic AS resource,
+  IF(min_factor BETWEEN 2 AND {factor} - 1, 'alarm', 'ok') AS status,
   concat('replication factor ', min_factor) AS reason,
   min_factor AS factor, NULL AS raised, NULL AS own
 FROM internal

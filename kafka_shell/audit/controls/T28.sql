@@ -1,11 +1,9 @@
--- id: T28
 -- title: Partitions of uneven size
 -- severity: medium
 -- tags: balance
 -- description: One partition is much larger than the others of its topic: a few keys have most of
 --   the records, or partitions were added later. Small topics are not checked.
 -- source: Apache Kafka documentation, Producer, partitioning by key
--- needs: disk_replicas
 -- absence: disk_replicas
 -- parameter: times = 3
 -- parameter: smallest = 1073741824
@@ -18,11 +16,8 @@ judged AS (
     max_by(partition, size) AS worst
   FROM partition_sizes GROUP BY cluster, topic HAVING count(*) > 1
 )
-SELECT
-  cluster,
-  topic AS resource,
-  CASE WHEN largest >= {smallest} AND largest > {times} * middle THEN 'alarm' ELSE 'ok'
-  END AS status,
+SELECT cluster, topic AS resource,
+  IF(largest >= {smallest} AND largest > {times} * middle, 'alarm', 'ok') AS status,
   concat('partition ', worst, ' has ', {size largest}, ', the median is ', {size middle})
     AS reason
 FROM judged

@@ -1,4 +1,3 @@
--- id: T29
 -- title: Unused topic
 -- severity: low
 -- tags: hygiene, opinion
@@ -6,7 +5,6 @@
 --   when a topic was created, so a topic without records is only reported as info. Compacted topics,
 --   and topics of Kafka Connect, Kafka Streams, MirrorMaker and Schema Registry, may be inactive.
 -- source: kafka.sh
--- needs: partition_offsets, topics, topic_configs
 -- absence: partition_offsets, topic_configs
 -- parameter: days = 7
 -- parameter: besides = $frameworks
@@ -20,9 +18,7 @@ WITH judged AS (
   WHERE NOT o.topic RLIKE r'^({besides})$'
   GROUP BY o.cluster, o.topic
 )
-SELECT
-  cluster,
-  topic AS resource,
+SELECT cluster, topic AS resource,
   CASE
     WHEN written = 0 OR records = 0 THEN 'info'
     WHEN compacted THEN 'ok'

@@ -1,4 +1,3 @@
--- id: T30
 -- title: Topic without consumers
 -- severity: medium
 -- tags: hygiene, opinion
@@ -7,7 +6,6 @@
 --   Schema Registry are ignored, and so are compacted topics, which are read without a group, and
 --   topics that MirrorMaker copies to this cluster. A topic without records may be new: info.
 -- source: kafka.sh
--- needs: topics, topic_configs, group_offsets, group_members, partition_offsets
 -- absence: topics, topic_configs, group_offsets, group_members, partition_offsets
 -- parameter: besides = $frameworks
 WITH read AS (
@@ -18,9 +16,7 @@ WITH read AS (
 written AS (
   SELECT cluster, topic, sum(latest) AS records FROM partition_offsets GROUP BY cluster, topic
 )
-SELECT
-  t.cluster,
-  t.topic AS resource,
+SELECT t.cluster, t.topic AS resource,
   CASE
     WHEN read.topic IS NOT NULL THEN 'ok'
     WHEN written.records = 0 THEN 'info'

@@ -1,4 +1,3 @@
--- id: T31
 -- title: State topic is deleted from
 -- severity: critical
 -- tags: durability, compaction
@@ -7,14 +6,11 @@
 --   from the beginning, or not at all.
 -- source: Apache Kafka documentation, Kafka Connect, internal topics; Broker configs,
 --   offsets.topic
--- needs: topic_configs
 -- parameter: state = __consumer_offsets|__transaction_state|_schemas|(.*[-_.])?connect([-_.].*)?[-_.](configs?|offsets?|status(es)?)
 -- risk: safe
 -- fix: cleanup.policy = 'compact'
-SELECT
-  cluster,
-  topic AS resource,
-  CASE WHEN value LIKE '%delete%' THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, topic AS resource,
+  IF(value LIKE '%delete%', 'alarm', 'ok') AS status,
   concat('cleanup.policy is ', value) AS reason
 FROM topic_configs
 WHERE key = 'cleanup.policy' AND topic RLIKE r'^({state})$'

@@ -1,11 +1,9 @@
--- id: T32
 -- title: Tiny segments
 -- severity: high
 -- tags: capacity
 -- description: Each segment costs three open files and memory maps on every replica: brokers run
 --   out of both. There is no remedy where the broker sets the value.
 -- source: Apache Kafka documentation, Topic configs, segment.bytes and segment.ms
--- needs: topic_configs
 -- parameter: smallest = 1048576
 -- risk: safe
 -- fix: segment.bytes = IF(worst = 'segment.bytes', 1073741824, NULL)
@@ -14,10 +12,8 @@ WITH judged AS (
     OR key = 'segment.ms' AND try_cast(value AS BIGINT) < 60000 AS bad
   FROM topic_configs WHERE key IN ('segment.bytes', 'segment.ms')
 )
-SELECT
-  cluster,
-  topic AS resource,
-  CASE WHEN any(bad) THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, topic AS resource,
+  IF(any(bad), 'alarm', 'ok') AS status,
   coalesce(array_join(array_sort(collect_list(CASE WHEN bad THEN
     concat(key, ' is ', {config concat(key, '=', value)}) END)), ', '), '') AS reason,
   min(CASE WHEN bad THEN key END) AS worst

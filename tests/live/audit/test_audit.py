@@ -21,13 +21,11 @@ FIELDS = ["control", "title", "severity", "status", "cluster", "resource", "reas
           "undo", "risk", "owner", "changes"]  # fmt: skip
 
 CONTROL = """\
--- id: {id}
 -- title: Own control
 -- severity: {severity}
 -- tags: own
 -- description: For this test.
 -- source: This test.
--- needs: topics
 SELECT cluster, topic AS resource, CASE WHEN topic = '{topic}' THEN 'alarm' ELSE 'ok' END AS status,
   'it is there' AS reason FROM topics
 """
@@ -35,7 +33,7 @@ SELECT cluster, topic AS resource, CASE WHEN topic = '{topic}' THEN 'alarm' ELSE
 EVERY = CONTROL.replace("CASE WHEN topic = '{topic}' THEN 'alarm' ELSE 'ok' END", "'alarm'")
 
 
-def own(shell: Shell, text: str, name: str = "own.sql") -> None:
+def own(shell: Shell, text: str, name: str = "U01.sql") -> None:
     folder = shell.home / "config" / "controls"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(text)
@@ -75,16 +73,16 @@ def test_a_word_that_is_no_control_is_a_usage_error(shell: Shell) -> None:
 
 
 def test_a_malformed_control_names_its_file_and_line(shell: Shell) -> None:
-    own(shell, "-- id: U01\n-- severity low\nSELECT 1\n")
+    own(shell, "-- title: t\n-- severity low\nSELECT 1\n")
     run = shell("spark audit")
     assert run.status != 0
-    assert "own.sql:2:" in run.err
+    assert "U01.sql:2:" in run.err
 
 
 def test_a_failed_query_does_not_affect_other_controls(shell: Shell) -> None:
     own(shell, CONTROL.format(id="U01", severity="low", topic="orders.placed"))
     own(shell, CONTROL.format(id="U02", severity="low", topic="x").replace("topics\n", "topics t"
-        " WHERE CAST(topic AS INT) > 0\n"), "bad.sql")  # fmt: skip
+        " WHERE CAST(topic AS INT) > 0\n"), "U02.sql")  # fmt: skip
     run = shell("spark audit --controls own --output json")
     statuses = {(f["control"], f["status"]) for f in run.json["findings"]}
     assert statuses == {("U01", "alarm"), ("U02", "error")}
@@ -294,8 +292,8 @@ def test_remedies_that_contradict_each_other_are_not_both_applied(shell: Shell) 
     shell.ok(f"create-topic {topic}")
     for id, value in (("Y01", 1), ("Y02", 2)):
         text = CONTROL.format(id=id, severity="high", topic=topic).replace(
-            "-- needs",
-            f"-- fix: topic resource 'flush.messages' = {value}\n-- risk: safe\n-- needs",
+            "SELECT cluster",
+            f"-- fix: topic resource 'flush.messages' = {value}\n-- risk: safe\nSELECT cluster",
         )
         own(shell, text, f"{id}.sql")
     try:

@@ -11,18 +11,15 @@ import pytest
 from tests.support.in_process_shell import Shell
 
 CONTROL = """\
--- id: U01
 -- title: Topics without an owner in their name
 -- severity: low
 -- description: Topic names begin with the team that owns them.
 -- source: internal guidelines
--- needs: topics
 -- parameter: separator = .
--- remedy: dynamic, safe
+-- fix: group resource
 SELECT cluster, topic AS resource,
   CASE WHEN instr(topic, '{separator}') > 0 THEN 'ok' ELSE 'alarm' END AS status,
-  concat('no team; ', {size partitions}) AS reason,
-  concat('describe-topic ', {word topic}) AS remedy, NULL AS undo
+  concat('no team; ', {size partitions}) AS reason
 FROM topics WHERE NOT internal
 """
 TESTS = """\
@@ -31,7 +28,7 @@ name = "the team comes first"
 topics = [{ topic = "a b", partitions = 2048 }, { topic = "web.orders" },
           { topic = "__x", internal = true }]
 expect = [
-  { resource = "a b", status = "alarm", reason = "no team; 2.0 KiB", remedy = "describe-topic 'a b'" },
+  { resource = "a b", status = "alarm", reason = "no team; 2.0 KiB", remedy = "delete-group 'a b'" },
   { resource = "web.orders", status = "ok" },
 ]
 

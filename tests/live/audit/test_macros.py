@@ -22,7 +22,7 @@ def test_values_are_shown_in_the_units_of_the_shell(engine: Engine) -> None:
 
 
 def test_an_unknown_unit_is_rejected_with_its_line() -> None:
-    with pytest.raises(ShellError, match=r"U01.sql:12: unknown unit \{minutes"):
+    with pytest.raises(ShellError, match=r"U01.sql:10: unknown unit \{minutes"):
         parse(GOOD.replace("'{most}'", "{minutes 5}"), Path("U01.sql"))
 
 

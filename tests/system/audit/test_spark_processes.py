@@ -40,23 +40,19 @@ EXECUTORS = "local-cluster[1,2,1024]"  # a process of its own
 WRONG = "wrong-fleet-password"
 CLUSTERS = 8
 CONTROL = """\
--- id: U01
 -- title: The session
 -- severity: low
 -- description: For this test.
 -- source: This test.
--- needs: topics
 SELECT max(cluster) AS cluster, 'spark' AS resource, 'alarm' AS status,
   concat_ws(' ', current_timezone(), count(*)) AS reason FROM topics
 """
 # An alarm of every topic.
 TOPICS = """\
--- id: U02
 -- title: Every topic
 -- severity: low
 -- description: For this test.
 -- source: This test.
--- needs: topics
 SELECT cluster, topic AS resource, 'alarm' AS status, 'it is there' AS reason FROM topics
 """
 
@@ -83,8 +79,8 @@ def profiles(home: Path, by_name: Mapping[str, Mapping[str, str]]) -> None:
     """Write the configuration with these profiles, and a control."""
     config = home / "config" / "config.toml"
     (config.parent / "controls").mkdir(parents=True)
-    (config.parent / "controls" / "own.sql").write_text(CONTROL)
-    (config.parent / "controls" / "topics.sql").write_text(TOPICS)
+    (config.parent / "controls" / "U01.sql").write_text(CONTROL)
+    (config.parent / "controls" / "U02.sql").write_text(TOPICS)
     config.write_text(
         "".join(
             f"[profiles.{name}]\n" + "".join(f'"{k}" = {json.dumps(v)}\n' for k, v in of.items())
