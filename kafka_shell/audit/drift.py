@@ -82,7 +82,7 @@ SELECT d.pair, s.`table`, d.`by`, s.`key`, max(IF(d.mark = 'was', s.state, NULL)
 FROM states s JOIN sides d ON d.`of` = s.`of` AND d.cluster = s.cluster
 GROUP BY d.pair, s.`table`, d.`by`, s.`key`
 HAVING NOT (max(IF(d.mark = 'was', s.state, NULL)) <=> max(IF(d.mark = 'now', s.state, NULL)))
-ORDER BY cluster, `table`, `key`"""
+ORDER BY pair DESC, cluster, `table`, `key`"""
 
 
 def between(
@@ -119,8 +119,9 @@ def over_snapshots(
     engine: Engine, folder: str, until: str, most: int
 ) -> list[tuple[str, tuple[Drift, ...]]]:
     """Return the differences of each of the newest snapshots of a folder, up to the ID `until`,
-    from the one before it, with its ID. Snapshots without a cluster in common are left out. Raises
-    ShellError if a table does not have the rows that were written."""
+    from the one before it, with its ID: the newest MOST_ROWS rows that differ. Snapshots without a
+    cluster in common are left out. Raises ShellError if a table does not have the rows that were
+    written."""
     session = engine.session
     with shown(engine, folder, {*KEYS, "clusters", STATUS}) as written:
         chosen = [id for id in written if id <= until][-most:]
@@ -145,7 +146,8 @@ def over_snapshots(
             for name, by in matched.items()
         ]
         states = [_states(name, f"trend_{name}", "snapshot_id", within) for name in KEYS]
-        rows = _rows(session, states, sides).collect() if sides else []
+        found = _rows(session, states, sides).limit(MOST_ROWS) if sides else None
+        rows = found.collect() if found is not None else []
     return [
         (
             chosen[pair],

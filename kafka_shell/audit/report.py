@@ -15,7 +15,7 @@ from msgspec import Struct
 from kafka_shell.audit import history
 from kafka_shell.audit import snapshot as stores
 from kafka_shell.audit.collection import Collection
-from kafka_shell.audit.drift import over_snapshots
+from kafka_shell.audit.drift import MOST_ROWS, over_snapshots
 from kafka_shell.audit.engine import Engine, tuned
 from kafka_shell.audit.model import CHANGED, SEVERITIES, AuditFinding, AuditReport, Trend
 from kafka_shell.audit.trends import BYTES, forecast, trends
@@ -207,7 +207,10 @@ def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:
         )
         for id, count in counts
     )
-    about = "Number of differences from the previous snapshot. Times are in UTC."
+    about = (
+        f"Number of differences from the previous snapshot (the newest {MOST_ROWS:,})."
+        " Times are in UTC."
+    )
     return [Chart("Drift over snapshots", about, bars)] if bars else []
 
 
