@@ -206,7 +206,7 @@ def test_nothing_is_cut_off_on_a_phone(tmp_path: Path) -> None:
     )
     found = tuple(
         AuditFinding("T01", "Copy", "high", "alarm", cluster, name, name, f"delete-topic {name}",
-                     f"create-topic {name}", dynamic=False, risk="irreversible")
+                     f"create-topic {name}", risk="irreversible")
         for cluster in ("a" * 60, "b")
     )  # fmt: skip
     report = AuditReport("s", 0, ("a" * 60, "b"), {"b": name}, (judged,), found)
