@@ -71,7 +71,7 @@ def test_declarations_name_functions_for_completion() -> None:
 
 
 def test_kinds_of_changes_name_functions_that_plan_them() -> None:
-    for kind in CHANGE_KINDS.values():
+    for kind in filter(lambda kind: kind.plan, CHANGE_KINDS.values()):
         first, second, *_ = signature(function(kind.plan)).parameters
         assert (first, second) == ("context", "changes"), kind.plan
 
