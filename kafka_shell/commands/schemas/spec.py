@@ -74,8 +74,10 @@ COMMANDS: tuple[Command, ...] = (
         run="schemas.run:describe_schema",
         arguments=(_WORDS,),
         options=(
-            Option("--version", _VERSIONS, "This version (default: latest)."),
-            Option("--diff", _VERSIONS, "Show what changed since this version."),
+            Option("--version", _VERSIONS, "This version (default: latest).",
+                   choices=(LATEST,), metavar="N"),
+            Option("--diff", _VERSIONS, "Show what changed since this version.",
+                   choices=(LATEST,), metavar="N"),
         ),
         search=("schema", "registry", "version", "reference"),
         description=f"Shows soft-deleted versions, too, if they are named. {_REGISTRY}",
@@ -145,7 +147,8 @@ COMMANDS: tuple[Command, ...] = (
         effect=Effect.DESTROY,
         arguments=(_WORDS,),
         options=(
-            Option("--version", _VERSIONS, "Only these versions: 4  1-3  latest"),
+            Option("--version", _VERSIONS, "Only these versions: 4  1-3  latest",
+                   choices=(LATEST,), metavar="N"),
             Option("--permanent", kinds.FLAG,
                    "Delete permanently: records with these schemas can no longer be decoded."),
         ),
