@@ -137,15 +137,14 @@ def _candidates(
     words: Sequence[str], registry: Registry, alone: bool
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """The words of a command, and those that follow them, the likeliest first."""
-    names = {command.name.replace("-", " ", 1): command.name for command in registry}
-    shorts = {short.word: short.line for command in registry for short in command.shorts}
     for verb, noun, rest in _readings(words, alone):
-        found = [_OTHERS.get((verb, noun), "")]
-        for each in _VERBS.get(verb, (verb,)):
-            found += [names.get(f"{each} {noun}", ""), names.get(f"{each} {noun}s", "")]
+        names = [_OTHERS.get((verb, noun))]
+        for begun in _VERBS.get(verb, (verb,)):
+            spelled = (f"{begun}{join}{noun}{end}" for end in ("", "s") for join in "- ")
+            names += [name for name in spelled if "-" not in begun and registry.named(name)]
         if is_reading(verb):
-            found += [shorts.get(f"{noun}s", ""), shorts.get(noun, "")]
-        yield from ((name, rest) for name in found if name)
+            names += [registry.line_of_short(f"{noun}s"), registry.line_of_short(noun)]
+        yield from ((name, rest) for name in names if name)
 
 
 def _readings(words: Sequence[str], alone: bool) -> Iterator[tuple[str, str, Sequence[str]]]:
