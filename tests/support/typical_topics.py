@@ -37,6 +37,11 @@ TOPICS = {
     # Schema Registry, and the metadata of tiered storage
     "_schemas": f"--partitions 1 {COMPACT}",
     "__remote_log_metadata": "--partitions 2 --config retention.ms=-1",
+    # Debezium, ksqlDB, a store of Kafka Streams, and the replies of Spring
+    "schema-changes.inventory": "--partitions 1 --config retention.ms=-1",
+    "_confluent-ksql-default__command_topic": "--partitions 1 --config retention.ms=-1",
+    "shop-store-changelog": f"--partitions 2 {COMPACT}",
+    "orders.replies": "--partitions 2 --config retention.ms=60000",
     # tables: compacted, with timestamps of their source; and with a short retention.ms that has no effect
     "prices.table": f"--partitions 2 {COMPACT} --config retention.ms=60000"
                     " --config message.timestamp.after.max.ms=9223372036854775807",

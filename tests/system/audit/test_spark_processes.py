@@ -304,6 +304,13 @@ def _check_functions(remote: str, bootstrap: str, folder: Path) -> None:
 
 _PROGRAM = "select transform(1) using 'cat' as (a)"
 
+# A segment of a busy topic is kept until it is rolled, and these have one partition.
+IT_IS_SO = {
+    ("T15", "orders.replies"),
+    ("T16", "_confluent-ksql-default__command_topic"),
+    ("T16", "schema-changes.inventory"),
+}
+
 
 def _check_typical(found: set[tuple[str, ...]]) -> None:
     names = (*typical_topics.TOPICS, "newapp", "copied-from-west")
@@ -312,7 +319,7 @@ def _check_typical(found: set[tuple[str, ...]]) -> None:
         for control, status, resource, *_ in found
         if status == "alarm" and any(name in resource for name in names)
     }
-    assert {control for control, _ in alarms} <= {"U02"}
+    assert {each for each in alarms if each[0] != "U02"} <= IT_IS_SO, "false alarms"
     shown = {
         (control, resource): (status, reason) for control, status, resource, reason, _ in found
     }
