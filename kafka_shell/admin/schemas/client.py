@@ -270,7 +270,7 @@ class Client(Struct):
         if time.monotonic() < until:
             raise UnavailableSchema(why)
         asks = sent is None and method is None
-        responded = unknown = False
+        refused = unknown = False
         for url in self.settings.urls:
             try:
                 own = path.startswith(_APICURIO_API)  # beside the other one
@@ -281,14 +281,17 @@ class Client(Struct):
                 if status == _MISSING:
                     raise MissingSchema(f"{url} does not have it (HTTP 404)") from None
                 if status in _REFUSED:
-                    raise Unauthorized(f"{url} {_REFUSED[status]} (HTTP {status})") from None
+                    why = f"{url} {_REFUSED[status]} (HTTP {status})"
+                    if status == _UNAUTHORIZED:
+                        self._down = time.monotonic() + _DOWN_S, why
+                    raise Unauthorized(why) from None
                 why = f"{url}: {failure}"
                 rejected = 0 < status < _SERVER_ERROR
-                responded, unknown = responded or status > 0, unknown or not rejected
+                refused, unknown = refused or rejected, unknown or not rejected
                 if rejected and not asks:
                     why = f"the registry rejects it: {_said(failure)}"
                     break
-        if asks and not responded:
+        if asks and not refused:  # else it may return other schemas
             self._down = time.monotonic() + _DOWN_S, why
         raise UnavailableSchema(why) if unknown else SchemaError(why)
 
