@@ -21,7 +21,7 @@ BOOTSTRAP = "bootstrap.servers"
 PROGRAM_KEYS = ("default", "theme", "output", "editing-mode", "no-color", "profiles")
 PROFILE_KEYS = (
     "bootstrap", "command-config", "cluster-id", "username", "password-command", "keyring",
-    "guard", "environment", "color", "theme", "address-map", "via", "unmask", "topics",
+    "guard", "environment", "color", "colour", "theme", "address-map", "via", "unmask", "topics",
 )  # fmt: skip
 TOPIC_KEYS = (
     "mask", "key-format", "value-format", "schema", "message-type", "key-schema",
@@ -81,6 +81,7 @@ class ConfigFile:
             setting = key if "." in key else key.replace("_", "-")
             if setting in _TEXTS:
                 self._check_string(header, key, value)
+            setting = "color" if setting == "colour" else setting  # in old files
             settings[setting] = Property(text, self.where(header, key), own=True)
         self._check_profile(header, settings)
         return settings

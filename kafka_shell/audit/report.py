@@ -105,14 +105,14 @@ def charts(engine: Engine, collection: Collection, stored: str = "") -> tuple[Ch
 
     Charts whose tables were not read are omitted.
     """
-    from pyspark.errors import PySparkException
+    from pyspark.errors import AnalysisException
 
     several = len(collection.clusters) > 1
 
     def rows(sql: str) -> list[Mapping[str, Any]]:
         try:
             return [row.asDict() for row in engine.session.sql(sql).collect()]
-        except PySparkException:
+        except AnalysisException:  # a table was not read
             return []
 
     def draw() -> tuple[Chart, ...]:

@@ -81,6 +81,9 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | NoRo
     for option in ("report", "findings", "metrics", "webhook", "accept"):
         if invocation[option]:
             context.refuse_dry_run(f"spark audit --{option}")
+    for option in ("report", "metrics"):
+        if invocation[option]:
+            _check_folder(invocation[option])
     wait_for_import(context)
 
     if invocation["fix"]:
@@ -316,6 +319,15 @@ def _against_state(report: AuditReport, file: str, context: Context, policy: Pol
     changes = [each.change for each in found.changes]
     cluster = context.settings.cluster_name
     return with_state(report, file, cluster, changes, found.unread, policy)
+
+
+def _check_folder(file: str) -> None:
+    """Raise ShellError now, not after the audit, if the file cannot be written."""
+    if not os.access(to_path(file).parent, os.W_OK):
+        raise ShellError(
+            f"cannot write {file}: its directory does not exist, or is not writable",
+            code="not-written",
+        )
 
 
 def _write(write: Callable[[Path, str], None], file: str, text: str) -> None:

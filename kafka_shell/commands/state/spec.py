@@ -49,10 +49,10 @@ COMMANDS: tuple[Command, ...] = (
         search=("backup", "dump", "git", "yaml", "state"),
         description=(
             "Exports only values set on a resource itself, never defaults; for users, SCRAM "
-            "mechanisms and iterations, never passwords.\n"
+            "mechanisms and iterations, never passwords; subjects, if the profile has a schema "
+            "registry.\n"
             "Replication throttles and cordoned.log.dirs are temporary, and are not exported.\n"
             "The same state is always exported as the same file.\n"
-            "Subjects are those of the schema registry of the profile, if it has one.\n"
             "If something cannot be read, it is reported and the exit status is 1.\n"
             "The scope of the file lists what was read completely: diff shows what was added "
             "since, and apply --prune deletes it."
