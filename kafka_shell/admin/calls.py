@@ -121,8 +121,10 @@ class ClusterPlan:
         return self._calls.call(_applied, self.plan, report)
 
     def fresh(self) -> Any:
-        """Read the state of the changed resources, after `apply`; None if the plan does not define
-        it."""
+        """Return what the plan has made, else read the state of the changed resources, after
+        `apply`; None if the plan does not define it."""
+        if (made := self.plan.bookkeeping.shown) is not None:
+            return made
         return None if self.plan.fresh is None else self._calls.call(self.plan.fresh)
 
 

@@ -180,9 +180,15 @@ class Bookkeeping(Struct, frozen=True):
     repeatable: bool = False  # the same command continues when not everything was sent
     monitor: Monitor | None = None  # where a step that runs long reports to
     secrets: tuple[Any, ...] = ()  # models of generated passwords: shown if a part was sent
-    # Models with secrets that the cluster has made: `fresh` shows them, or they are shown if the
-    # plan is interrupted.
+    # What only this plan can show, such as secrets that the cluster has made: shown instead of the
+    # new state, whatever failed, also if the plan is interrupted.
     made: Callable[[], tuple[Any, ...]] = tuple
+
+    @property
+    def shown(self) -> Any:
+        """What was made: one value or several; None for nothing."""
+        made = self.made()
+        return made[0] if len(made) == 1 else made or None
 
     def __add__(self, other: Bookkeeping) -> Bookkeeping:
         return Bookkeeping(

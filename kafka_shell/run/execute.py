@@ -328,18 +328,16 @@ def _check_unchanged(plan: Plan, cluster: Any) -> Plan:
 
 
 def _fresh(plan: Plan, context: Context, done: Sequence[ChangeResult]) -> Any:
-    """The new state, or None if it cannot be read, or Ctrl-C is pressed meanwhile: that is not a
-    failure of the change, whose outcome is still to be shown."""
+    """What was made, else the new state; None if it cannot be read, or Ctrl-C is pressed meanwhile:
+    that is not a failure of the change, whose outcome is still to be shown."""
+    if (made := plan.bookkeeping.shown) is not None:
+        return made
     applied = sum(item.status == "done" for item in done)
     if plan.fresh is None or not 0 < applied <= _MAX_FRESH:
         return None
     try:
         return plan.fresh(context.cluster)
-    except ShellError:
-        return None
-    except KeyboardInterrupt:
-        if plan.bookkeeping.made():
-            raise
+    except (ShellError, KeyboardInterrupt):
         return None
 
 

@@ -43,12 +43,14 @@ class CreateToken(Struct, BaseStep, frozen=True):
     """One CreateDelegationToken request (API key 38).
 
     Without `owner` the token is for the caller. `max_life` is milliseconds; None is the broker's
-    maximum. `created` has the tokens afterwards: only the response contains them.
+    maximum. `created` has the tokens afterwards, as `keep` returned them: only the response has
+    them.
     """
 
     owner: str = ""
     renewers: tuple[str, ...] = ()
     max_life: int | None = None
+    keep: Callable[[NewToken], NewToken] = lambda token: token
     created: list[NewToken] = field(default_factory=list)
 
     @property
@@ -80,6 +82,7 @@ class CreateToken(Struct, BaseStep, frozen=True):
             (change,) = self.changes
             return Results({}, {change: self._refused(response.error_code)})
         self.created.append(self._new(response))
+        self.created[-1] = self.keep(self.created[-1])
         token = self.created[-1].token
         (change,) = self.changes
         results: Outcomes = Results({change: change})
@@ -124,12 +127,11 @@ def plan_create(
     for principal in (*([owner] if owner else ()), *renewers):
         split_principal(principal)
     _check_period(max_life)
-    step = CreateToken(owner, tuple(dict.fromkeys(renewers)), max_life)
+    step = CreateToken(owner, tuple(dict.fromkeys(renewers)), max_life, keep)
     return Plan(
         Effect.CHANGE,
         (step,),
-        bookkeeping=Bookkeeping(made=lambda: tuple(map(keep, step.created[-1:]))),
-        fresh=lambda _: keep(step.created[-1]),
+        bookkeeping=Bookkeeping(made=lambda: tuple(step.created[-1:])),
     )
 
 

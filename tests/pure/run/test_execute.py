@@ -586,6 +586,16 @@ def test_ctrl_c_while_the_new_state_is_read_leaves_the_outcome(tmp_path: Path) -
     assert outcome.ok and outcome.fresh is None
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_a_plan_has_made_is_shown_whatever_failed(tmp_path: Path, fails: bool) -> None:
+    execution = make_recorded_execution(tmp_path)
+    fields = tuple(map(str, range(200)))
+    step = execution.step(fields=fields, fails=fields if fails else ())
+    plan = execution.plan(step).noted(made=lambda: ("records",))
+    outcome = execution.run(plan)
+    assert (outcome.ok, outcome.fresh) == (not fails, "records")
+
+
 def test_fresh_state_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     execution = make_recorded_execution(tmp_path)
 

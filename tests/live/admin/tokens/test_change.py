@@ -48,8 +48,7 @@ def test_a_plan_that_is_applied_twice_creates_and_shows_two_tokens(alice: Cluste
     shown: list[Any] = []
     for _ in range(2):
         assert apply(plan, alice).ok
-        assert plan.fresh is not None
-        shown.append(plan.fresh(alice))
+        shown.append(plan.bookkeeping.shown)
     first, second = (each.token.id for each in shown)
     assert first != second
     assert {first, second} <= {each.id for each in delegation_tokens.describe(alice)}
