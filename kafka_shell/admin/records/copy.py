@@ -7,7 +7,7 @@ copied twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field, to_builtins
@@ -287,7 +287,7 @@ class _Survey(Struct):
     spans: dict[TopicPartition, Span]
     counts: dict[TopicPartition, int] = field(default_factory=dict)
     size: int | None = None
-    keys: list[bytes | None] = field(default_factory=list)
+    first: dict[bytes | None, Record] = field(default_factory=dict)  # by key
     failures: dict[TopicPartition, Failure] = field(default_factory=dict)
 
 
@@ -352,7 +352,9 @@ def _about(
         f" {counted(len(progress.spans), 'partition')} of topic {request.source} to topic"
         f" {request.target}"
     )
-    yield f"first keys: {', '.join(map(_shown, survey.keys))}"
+    shown = request.mask.shown([*survey.first.values()], Formats())
+    keys = dict.fromkeys(record.key for record in shown)
+    yield f"first keys: {', '.join(map(_shown, keys))}"
 
 
 def _shown(key: bytes | None) -> str:
@@ -417,7 +419,7 @@ def _survey(
     if request.decoder.keep is None and request.limit is None and reading.offsets > _COUNTED:
         survey.counts = {where: (span.end or 0) - span.start for where, span in ranges.items()}
         blocks = reading.ordered()
-        survey.keys = _sample(next((block for block in blocks if block), []), request.mask)
+        _sample(next((block for block in blocks if block), []), survey)
         blocks.close()  # type: ignore[attr-defined]
         survey.failures = reading.failures
         return survey
@@ -426,7 +428,7 @@ def _survey(
     left = request.limit
     for block in reading.ordered():
         taken = block if left is None else block[:left]
-        _count(taken, survey, last, request.mask)
+        _count(taken, survey, last)
         left = None if left is None else left - len(taken)
         if left == 0:
             break
@@ -436,21 +438,18 @@ def _survey(
     return survey
 
 
-def _count(
-    records: Sequence[Record], survey: _Survey, last: dict[TopicPartition, int], mask: Mask
-) -> None:
+def _count(records: Sequence[Record], survey: _Survey, last: dict[TopicPartition, int]) -> None:
     for record in records:
         where = TopicPartition(record.topic, record.partition)
         survey.counts[where] = survey.counts.get(where, 0) + 1
         survey.size = (survey.size or 0) + encoded_size(record)
         last[where] = record.offset
-    if len(survey.keys) < _SAMPLE:
-        survey.keys = _sample(records, mask, survey.keys)
+    _sample(records, survey)
 
 
-def _sample(
-    records: Sequence[Record], mask: Mask, keys: Sequence[bytes | None] = ()
-) -> list[bytes | None]:
-    """The first different keys, without what is masked."""
-    shown = mask.shown(records, Formats())
-    return list(dict.fromkeys([*keys, *(record.key for record in shown)]))[:_SAMPLE]
+def _sample(records: Iterable[Record], survey: _Survey) -> None:
+    """Add the first records of different keys."""
+    for record in records:
+        if len(survey.first) == _SAMPLE:
+            break
+        survey.first.setdefault(record.key, record)

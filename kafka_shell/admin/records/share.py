@@ -4,7 +4,7 @@ and 79)."""
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from enum import IntEnum
 from typing import Any
@@ -279,7 +279,8 @@ class _Member:
                 ]
                 self._acquired.setdefault(where, []).extend(ranges)
                 offsets = self._records.setdefault(where, set())
-                for record in _records(where, bytes(row.records or b""), ranges, most_bytes):
+                wanted = {offset for each in ranges for offset in each}
+                for record in _records(where, bytes(row.records or b""), wanted, most_bytes):
                     offsets.add(record.offset)
                     yield record
 
@@ -326,13 +327,13 @@ class _Member:
 
 
 def _records(
-    where: TopicPartition, raw: bytes, acquired: Sequence[range], most_bytes: int
+    where: TopicPartition, raw: bytes, acquired: Set[int], most_bytes: int
 ) -> Iterator[Record]:
     """The records that were acquired: their batches may have others, too."""
     for batch, at in data_batches(raw) if acquired else ():
         for block in records_of(where, batch, body(raw, batch, at, most_bytes)):
             for record in block:
-                if any(record.offset in offsets for offsets in acquired):
+                if record.offset in acquired:
                     yield record
 
 
