@@ -31,10 +31,12 @@ _TEXTS = {*PROFILE_KEYS} - {"unmask"}
 
 
 class TopicRule(Struct, frozen=True):
-    """What a profile says about the records of the topics that a word selects, by TOPIC_KEYS."""
+    """What a profile says about the records of the topics that a word selects, by TOPIC_KEYS, and
+    whether it allows --unmask."""
 
     topics: str
     settings: Mapping[str, Property]
+    unmask: bool = False
 
     @property
     def mask(self) -> tuple[str, ...]:
@@ -91,6 +93,7 @@ class ConfigFile:
         to its directory."""
         header, found = f"profiles.{name}.topics", []
         topics = self.profiles[name].get("topics", {})
+        unmask = self.profiles[name].get("unmask") in (True, "true")
         pairs: Iterable[tuple[str, Any]] = [("", None)]
         for pattern, table in topics.items() if isinstance(topics, dict) else pairs:
             nested = table.values() if isinstance(table, dict) else [{}]
@@ -106,7 +109,7 @@ class ConfigFile:
                 if key in ("schema", "key-schema"):
                     text = str(self.path.parent / to_path(text))
                 settings[key] = Property(text, self.where(place, key), own=True)
-            found.append(TopicRule(pattern, settings))
+            found.append(TopicRule(pattern, settings, unmask))
         return tuple(found)
 
     def text(self, key: str) -> Property | None:
@@ -153,11 +156,13 @@ class ConfigFile:
 
     def _check_profile(self, header: str, settings: Mapping[str, Property]) -> None:
         for key in settings:
-            # A misplaced or misspelled table is no client property: `mask."orders.*"`.
-            table, dot, _ = key.partition(".")
-            misplaced = dot and key not in KNOWN and near_miss(table, (*PROFILE_KEYS, "mask"))
-            if misplaced or not (dot or key in PROFILE_KEYS):
-                raise self._unknown(header, table, (*PROFILE_KEYS, BOOTSTRAP))
+            # A setting of topics in another table is no client property: `customers.mask`.
+            name = key.rpartition(".")[2]
+            misplaced = name if name in TOPIC_KEYS else "mask" if "mask" in key else ""
+            if misplaced and key not in (*KNOWN, *PROFILE_KEYS):
+                raise self._unknown(header, misplaced, (), key)
+            if "." not in key and key not in PROFILE_KEYS:
+                raise self._unknown(header, key, (*PROFILE_KEYS, BOOTSTRAP))
         self._check_choice(header, "guard", settings.get("guard"), GUARDS)
         self._check_choice(header, "environment", settings.get("environment"), ENVIRONMENTS)
         self._check_choice(header, "unmask", settings.get("unmask"), ("true", "false"))
@@ -169,12 +174,11 @@ class ConfigFile:
             what = f"{key} is {setting.value!r}"
             raise self.wrong(header, key, what, f"Use one of {', '.join(choices)}.")
 
-    def _unknown(self, header: str, key: str, keys: tuple[str, ...]) -> ShellError:
+    def _unknown(self, header: str, key: str, keys: tuple[str, ...], place: str = "") -> ShellError:
         near = near_miss(key, keys)
         if key in TOPIC_KEYS:
-            return self.wrong(
-                header, key, f"{key} is about topics", f'Set it in [{header}.topics."NAME"].'
-            )
+            hint = f'Set it in [{header}.topics."NAME"].'
+            return self.wrong(header, place or key, f"{key} is about topics", hint)
         hint = f"Did you mean {near}?" if near else f"Use one of {', '.join(keys)}."
         return self.wrong(header, key, f"unknown setting {key}", hint)
 

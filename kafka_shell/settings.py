@@ -45,7 +45,7 @@ class Settings(Struct, frozen=True):
 
     `properties` are the client properties of the connection. `profile_address` says whether the
     bootstrap servers are those of the profile. `label` names a cluster that has no profile.
-    `topics` is what the profile says about records, `unmask` whether they may be shown unmasked.
+    `topics` is what the profile says about records.
     """
 
     connection: ConnectionConfig = field(default_factory=ConnectionConfig)
@@ -66,7 +66,6 @@ class Settings(Struct, frozen=True):
     profile_address: bool = False
     label: str = ""
     topics: tuple[TopicRule, ...] = ()
-    unmask: bool = False
 
     @property
     def cluster_name(self) -> str:
@@ -158,7 +157,6 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: P
         properties=properties,
         profile_address=own is not None and same_cluster(own, properties[BOOTSTRAP]),
         topics=file.topic_rules(name) if name else (),
-        unmask="unmask" in profile and profile["unmask"].value == "true",
     )
 
 

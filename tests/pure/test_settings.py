@@ -437,6 +437,14 @@ def test_a_command_for_another_session_names_the_cluster(config: Path) -> None:
         'mask = ["key"]',
         '[profiles.p.mask]\n"a.*" = ["key"]',
         '[profiles.p.topic."a"]\nmask = "key"',
+        '[profiles.p."customers.*"]\nmask = ["value.email"]',
+        '[profiles.p.customers]\nmask = "key"',
+        '[profiles.p.records."customers.*"]\nmask = "key"',
+        '[profiles.p.pii]\nmask = "key"',
+        '[profiles.p.data.x]\nkey-format = "avro"',
+        '[profiles.p.customers]\nmasks = "key"',
+        'mask-fields = "key"',
+        '[profiles.p.mask-fields]\n"a" = "key"',
     ],
 )
 def test_misplaced_mask_is_no_client_property(tmp_path: Path, misplaced: str) -> None:
@@ -444,3 +452,8 @@ def test_misplaced_mask_is_no_client_property(tmp_path: Path, misplaced: str) ->
     with pytest.raises(ShellError) as refused:
         loaded(config=tmp_path / "config.toml", text=text)
     assert "topics" in refused.value.hint
+
+
+def test_other_client_properties_are_none_of_topics(tmp_path: Path) -> None:
+    text = '[profiles.p]\nbootstrap = "a:1"\n"metadata.max.age.ms" = "1"\n"x.schema.y" = "1"\n'
+    assert loaded({"profile": "p"}, config=tmp_path / "config.toml", text=text).profile == "p"

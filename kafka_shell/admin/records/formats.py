@@ -35,6 +35,7 @@ FORMATS = (*PLAIN_FORMATS, *SCHEMA_FORMATS)
 """The values of --key-format and --value-format."""
 
 _MOST_PROBLEMS = 20
+_OTHER_PROBLEMS = "other messages could not be decoded, for other reasons"
 SCHEMA_HEADERS = {
     f"{prefix}{part}{suffix}": (part, head, cut)
     for part in ("key", "value")
@@ -101,8 +102,9 @@ class Formats:
     """Decodes the keys and values of records. Raises UsageError for an unknown format.
 
     `registry` is the schema registry of their schemas, if there is one; `schema` and `key_schema`
-    are those of all values and keys, instead of a format. `topics` are the formats of topics that
-    have others. `problems` is why messages of a schema could not be decoded, each reason once.
+    are those of the values and keys that have no ID of a schema in it, instead of a format. If
+    `strict`, they are not used for messages that have an ID. `topics` are the formats of topics
+    that have others. `problems` is why messages of a schema could not be decoded, each reason once.
     """
 
     def __init__(
@@ -113,15 +115,20 @@ class Formats:
         schema: FileSchema | None = None,
         key_schema: FileSchema | None = None,
         topics: Mapping[str, Formats] | None = None,
+        *,
+        strict: bool = False,
     ) -> None:
         self.key_format = key if key_schema is None else key_schema.format
         self.value_format = value if schema is None else schema.format
-        self.registry = registry
         self._topics = topics or {}
         files = schema is not None or key_schema is not None or bool(self._topics)
         self.has_schemas = registry is not None or files
-        self._key = _of_file(key_schema) if key_schema else decoder(key, registry, key=True)
-        self._value = _of_file(schema) if schema else decoder(value, registry)
+        self._key = (
+            _of_file(key_schema, registry, strict)
+            if key_schema
+            else decoder(key, registry, key=True)
+        )
+        self._value = _of_file(schema, registry, strict) if schema else decoder(value, registry)
         self.problems: dict[str, None] = {}
 
     def of(self, topic: str) -> Formats:
@@ -151,8 +158,9 @@ class Formats:
         return self._noted(formats._value(raw, schema_header(record, "value")))
 
     def _noted(self, found: Decoded) -> Decoded:
-        if found.problem and found.schema is not None and len(self.problems) < _MOST_PROBLEMS:
-            self.problems[found.problem] = None
+        if found.problem and found.schema is not None:
+            known = found.problem in self.problems or len(self.problems) < _MOST_PROBLEMS
+            self.problems[found.problem if known else _OTHER_PROBLEMS] = None
         return found
 
 
@@ -216,14 +224,24 @@ def _message(raw: bytes, header: bytes, name: str, registry: SchemaRegistry) -> 
     return Decoded(data, kind, "", schema)
 
 
-def _of_file(schema: FileSchema) -> Decode:
-    """Decodes messages with a schema, in the wire format or without the ID of a schema."""
+def _of_file(schema: FileSchema, registry: SchemaRegistry | None, strict: bool) -> Decode:
+    """Decodes messages that have the ID of a schema with the registry, the others with a schema: in
+    the wire format of another registry, unless `strict`, or without an ID."""
 
     def decode(raw: bytes, header: bytes) -> Decoded:
-        for split in (split_message, split_glue, split_apicurio):
+        known = registry is not None and registry.split(raw, header) is not None
+        if registry is not None and known:
+            found = _message(raw, header, "", registry)
+            if strict or found.unknown or not found.problem:
+                return found
+        for split in () if known else (split_message, split_glue, split_apicurio):
+            if (message := split(raw, header)) is None:
+                continue
+            if strict:
+                why = f"schema {message[0]} requires a registry, as fields are masked by name"
+                return Decoded(raw, BYTES, why, message[0], True)
             with suppress(Exception):  # it may start like one
-                if (message := split(raw, header)) is not None:
-                    return Decoded(schema.framed(*message), schema.format, "", message[0])
+                return Decoded(schema.framed(*message), schema.format, "", message[0])
         try:
             return Decoded(schema.read(schema.head + raw), schema.format)
         except Exception as error:  # each library raises types of its own
@@ -242,7 +260,9 @@ def _recognize_message(
         if header and plain.kind in _NUMBERS:
             plain = Decoded(raw, BYTES)  # the content of a short message
         if plain.kind == BYTES and not has_schema and (glue := split_glue(raw)) is not None:
-            return Decoded(raw, BYTES, f"{glue[0]} of AWS Glue requires --schema", glue[0], True)
+            return Decoded(
+                raw, BYTES, f"{glue[0]} of AWS Glue requires a schema file", glue[0], True
+            )
         if not has_schema or plain.kind != BYTES:
             return plain
     assert registry is not None

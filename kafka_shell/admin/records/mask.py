@@ -1,23 +1,27 @@
 """Records without what must not be shown: fields of keys, values and headers that are masked.
 
 A path is `key`, `value`, or a path into them (`value.user.email`), or `header.NAME`. `*` is any
-name; a path applies to all elements of an array. What a path cannot be followed into is masked as a
-whole, and so is what cannot be decoded.
+name; a path applies to all elements of an array, whatever index it has. What a path cannot be
+followed into is masked as a whole, and so is what cannot be decoded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from typing import cast
 
 import msgspec
+from msgspec import Raw
 
-from kafka_shell.admin.records.formats import SCHEMA_HEADERS, Decoded, Formats, Shown
+from kafka_shell.admin.records.formats import JSON, SCHEMA_HEADERS, Decoded, Formats, Shown
 from kafka_shell.admin.records.model import Header, Record
 from kafka_shell.base.errors import UsageError
 
 HIDDEN = "***"
+_HIDDEN = msgspec.json.encode(HIDDEN)
 Path = tuple[str, ...]
+_fields = msgspec.json.Decoder(dict[str, Raw]).decode
+_elements = msgspec.json.Decoder(list[Raw]).decode
 _PARTS = ("key", "value", "header")
 
 
@@ -63,9 +67,9 @@ class Mask:
         of = {part: [path[1:] for path in paths if path[0] == part] for part in _PARTS}
         key, value, headers = record.key, record.value, record.headers
         if key is not None and of["key"]:
-            key = _hidden(formats.key(record), of["key"])
+            key = _hidden(key, formats.key(record), of["key"])
         if value is not None and of["value"]:
-            value = _hidden(formats.value(record), of["value"])
+            value = _hidden(value, formats.value(record), of["value"])
         if headers and of["header"]:
             hidden = {path[0] for path in of["header"]}
             headers = tuple(_header(header, hidden) for header in headers)
@@ -76,46 +80,61 @@ class Mask:
 
     def covers(self, path: Sequence[str], topic: str) -> str:
         """The masked path of a topic that has something in common with this one, or ""."""
-        names = _without_indexes(path)
-        for masked in self.of(topic):
-            pairs = zip(_without_indexes(masked), names, strict=False)
-            if all(one == "*" or one == other for one, other in pairs):
-                return ".".join(masked)
-        return ""
+        return next((".".join(each) for each in self.of(topic) if _have_common(each, path)), "")
+
+    def hides(self, path: Sequence[str], topic: str) -> bool:
+        """Whether all of a path is masked in a topic."""
+        return any(
+            len(each) <= len(path) and all(map(_is_any, each, path)) for each in self.of(topic)
+        )
 
 
 NO_MASK = Mask()
 
 
-def _without_indexes(path: Iterable[str]) -> list[str]:
-    return [name for name in path if not name.isdecimal()]
+def _is_any(masked: str, name: str) -> bool:
+    return masked in ("*", name)
 
 
-def _hidden(decoded: Decoded, paths: Sequence[Path]) -> bytes:
-    """The bytes of a key or value without these paths."""
-    data = decoded.data
-    if decoded.problem or type(data) is bytes:
+def _have_common(masked: Sequence[str], path: Sequence[str]) -> bool:
+    """Whether one of these paths may lead to a part of what the other leads to. A number in `path`
+    may be an index, which no name of `masked` has to be for."""
+    if not masked or not path:
+        return True
+    index = path[0].isdecimal()
+    same = _is_any(masked[0], path[0]) or (index and masked[0].isdecimal())
+    if same and _have_common(masked[1:], path[1:]):
+        return True
+    return index and _have_common(masked, path[1:])
+
+
+def _hidden(raw: bytes, decoded: Decoded, paths: Sequence[Path]) -> bytes:
+    """The bytes of a key or value without these paths. The others are JSON as it is written."""
+    if decoded.problem or type(decoded.data) in (bytes, str):
         return HIDDEN.encode()
+    json = raw if decoded.kind == JSON else msgspec.json.encode(decoded.data)
     for path in paths:
-        data = _without(data, path)
-    return data.encode() if type(data) is str else msgspec.json.encode(data)
+        json = _without(json, path)
+    return HIDDEN.encode() if json == _HIDDEN else msgspec.json.format(json, indent=-1)
 
 
-def _without(data: Any, path: Sequence[str]) -> Any:
-    """The data with what is at the path hidden."""
-    if data is None:
-        return None
-    if path and type(data) is dict:
-        name, rest = path[0], path[1:]
-        return {key: _without(each, rest) if name in (key, "*") else each
-                for key, each in data.items()}  # fmt: skip
-    if path and type(data) is list:
-        index = int(path[0]) if path[0].isdecimal() else None
-        rest = path[1:] if index is not None or path[0] == "*" else path
-        return [
-            _without(each, rest) if index in (None, at) else each for at, each in enumerate(data)
-        ]
-    return HIDDEN
+def _without(json: bytes, path: Sequence[str]) -> bytes:
+    """A JSON value with what is at the path hidden."""
+    start = json.lstrip()[:1]
+    if start == b"n":  # null
+        return json
+    if path and start == b"{":
+        fields = _fields(json)
+        for name, each in fields.items():
+            if _is_any(path[0], name):
+                fields[name] = Raw(_without(bytes(each), path[1:]))
+        return msgspec.json.encode(fields)
+    if path and start == b"[":
+        elements = [_without(bytes(each), path) for each in _elements(json)]
+        if path[0] == "*" or path[0].isdecimal():  # they may also be for the element itself
+            elements = [_without(each, path[1:]) for each in elements]
+        return msgspec.json.encode(list(map(Raw, elements)))
+    return _HIDDEN
 
 
 def _header(header: Header, hidden: set[str]) -> Header:

@@ -31,6 +31,7 @@ _CONDITION = re.compile(
     re.DOTALL,
 )
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,999})")
+_INDEX = re.compile(r"\d{1,9}")  # Python refuses numbers of thousands of digits
 _PLAIN = re.compile(r'[^"\\/\x00-\x1f\x7f]+')  # JSON text without escapes except \u
 _EXPONENT = r"\d[eE][-+]?\d"
 _LITERAL = re.compile(r"[\w @:,;=<>/'\"!#%&~`-]+")  # a regular expression that is its own match
@@ -95,7 +96,7 @@ def check_masked(
     guess is right. It may ask for null, which is not masked."""
     for topic in topics:
         if grep and mask.of(topic):
-            raise _masked("--grep cannot search", topic)
+            raise _masked("a regular expression cannot search", topic)
         for text in where:
             match = _parse(text)
             part, _, rest = match["field"].partition(".")
@@ -108,7 +109,7 @@ def check_masked(
 def _masked(what: str, topic: str) -> UsageError:
     return UsageError(
         f"{what}: the profile masks fields of topic {topic}",
-        hint="Remove it, or use --unmask if the profile allows it.",
+        hint="Remove it, or unmask the fields if the profile allows it.",
         code="masked",
     )
 
@@ -189,7 +190,7 @@ def _at(data: Any, path: Iterable[str]) -> Iterator[Any]:
     for name in path:
         if isinstance(data, dict) and name in data:
             data = data[name]
-        elif isinstance(data, list) and name.isdecimal() and int(name) < len(data):
+        elif isinstance(data, list) and _INDEX.fullmatch(name) and int(name) < len(data):
             data = data[int(name)]
         else:
             return

@@ -44,7 +44,9 @@ class Glue(Struct):
             said = quoted(str(error))
             raise UnavailableSchema(f"schema {schema_id} cannot be read: {said}") from None
         if found["DataFormat"] == "PROTOBUF":  # which does not say the name of the message
-            raise UnavailableSchema(f"schema {schema_id}: Protobuf of AWS Glue requires --schema")
+            raise UnavailableSchema(
+                f"schema {schema_id}: Protobuf of AWS Glue requires a schema file"
+            )
         return Schema(found["SchemaDefinition"], found["DataFormat"])
 
     def imports(self, schema: Schema) -> list[Imported]:

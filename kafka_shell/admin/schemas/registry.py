@@ -81,11 +81,6 @@ class SchemaRegistry:
         except Exception as error:  # each library raises types of its own
             raise SchemaError(f"not a message of schema {schema}: {malformed(error)}") from None
 
-    @property
-    def failures(self) -> tuple[str, ...]:
-        """Why schemas could not be read, each once."""
-        return tuple(str(error) for _, error in self._failures.values())
-
     def _reader(self, number: SchemaId) -> tuple[str, Read]:
         found = self._readers.get(number)
         if found is None:

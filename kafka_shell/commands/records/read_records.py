@@ -49,8 +49,8 @@ _OF_VALUES = {"value-format", "schema", "message-type"}
 
 
 def mask_of(context: Context, unmask: bool) -> Mask:
-    """What is masked; nothing with --unmask, if the profile allows it. Raises ShellError with file
-    and line."""
+    """What is masked; nothing with --unmask, if the profiles that mask allow it. Raises ShellError
+    with file and line."""
     rules = masks_of(context)
     for rule in rules:
         try:
@@ -59,10 +59,10 @@ def mask_of(context: Context, unmask: bool) -> Mask:
                 parse_path(path)
         except UsageError as error:
             raise bad(rule.settings["mask"].where, error.message, error.hint) from None
-    if unmask and rules and not context.settings.unmask:
+    if unmask and not all(rule.unmask for rule in rules):
         raise ShellError(
             "--unmask is not allowed: fields are masked by a profile",
-            hint="Use a profile with unmask = true.",
+            hint="The profile that masks them must have unmask = true.",
             code="masked",
             status=Status.WRONG,
         )
@@ -101,9 +101,10 @@ def formats_of(
         rules = [rule.settings for rule in _rules(context.settings.topics, topic)]
         settings = _chosen([options, *rules])
         if settings != options:
-            same = repr([(name, each.value) for name, each in settings.items()])
+            strict = bool(mask.of(topic))  # another schema may name the fields otherwise
+            same = repr([strict, *((name, each.value) for name, each in settings.items())])
             if same not in found:
-                found[same] = _formats(settings, registry)
+                found[same] = _formats(settings, registry, strict=strict)
             of_topics[topic] = found[same]
     return _formats(options, registry, of_topics)
 
@@ -121,6 +122,8 @@ def _formats(
     settings: Mapping[str, Property],
     registry: SchemaRegistry | None,
     topics: Mapping[str, Formats] | None = None,
+    *,
+    strict: bool = False,
 ) -> Formats:
     def text(name: str) -> str:
         return settings[name].value if name in settings else ""
@@ -139,6 +142,7 @@ def _formats(
         return Formats(
             text("key-format") or AUTO, text("value-format") or AUTO, registry,
             schema("schema", "message-type"), schema("key-schema", "key-message-type"), topics,
+            strict=strict,
         )  # fmt: skip
     except UsageError as error:
         own = [each.where for name, each in settings.items() if each.own and "format" in name]
@@ -398,5 +402,4 @@ def consume_records(invocation: Invocation, context: Context) -> Plan:
         printer = Printer(invocation, context, formats, mask, several)
         return printer.output([records], {}, lambda: None)
 
-    plan = replace(plan, fresh=lambda _: acquired())
     return plan.noted(made=lambda: (acquired(),) if records else ())

@@ -347,12 +347,21 @@ class Printer:
         return StreamedOutput(self._table(blocks), failures)
 
     def _shown(self, records: Iterable[list[Record]]) -> Iterator[list[Shown]]:
-        """The records as they may be shown, then why some could not be decoded."""
+        """The records as they may be shown, with a note of the topics that have masked fields, then
+        why some could not be decoded."""
+        masked: set[str] = set()
         for block in records:
-            yield self._mask.shown(block, self._formats)
-        before = getattr(self._context.report, "clear", None)
+            shown = self._mask.shown(block, self._formats)
+            for topic in sorted({each.topic for each in shown if type(each) is Shown} - masked):
+                self._note(f"fields of topic {topic} are masked", "note")
+                masked.add(topic)
+            yield shown
         for problem in self._formats.problems:
-            draw_note(problem, StyledStream(self._context.err, before=before), label="warning")
+            self._note(problem, "warning")
+
+    def _note(self, message: str, label: str) -> None:
+        before = getattr(self._context.report, "clear", None)
+        draw_note(message, StyledStream(self._context.err, before=before), label=label)
 
     def _raw_pieces(self, blocks: Blocks, values: Values) -> Iterator[bytes]:
         if self._keys_only:

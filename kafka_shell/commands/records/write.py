@@ -201,10 +201,9 @@ def _refuse_same_topic(request: CopyRequest, context: Context, target: Context) 
 def _refuse_unmasked(source: str, mask: Mask, target: str, there: Mask) -> None:
     """Raise ShellError if the copies of masked fields would be shown."""
     for path in mask.of(source):
-        if not any(path[: len(each)] == each for each in there.of(target)):
+        if not there.hides(path, target):
             raise ShellError(
-                f"{'.'.join(path)} is masked in topic {source}, but not in topic {target}, which"
-                " would show it",
+                f"{'.'.join(path)} is masked in topic {source}, but not in topic {target}",
                 hint="Mask it there, too, or use --unmask if the profile allows it.",
                 code="masked",
             )

@@ -123,7 +123,7 @@ def test_glue(gateway: JavaGateway, avsc: Path, compression: str) -> None:
     found = Formats(schema=file_schema(str(avsc))).value(record(raw))
     assert found == Decoded(DECODED, "avro", "", f"version {version}")
     plain = Formats().value(record(raw))
-    assert plain.data == raw and f"{version} of AWS Glue requires --schema" in plain.problem
+    assert plain.data == raw and f"{version} of AWS Glue requires a schema file" in plain.problem
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_the_schemas_of_the_service_of_glue(gateway: JavaGateway, service: dict[
     assert formats.value(record(raw)).data == {"a": 1}
     raw, version = of_glue(gateway, content, "NONE")
     service[str(version)] = {"SchemaDefinition": "", "DataFormat": "PROTOBUF"}
-    assert "requires --schema" in formats.value(record(raw)).problem
+    assert "requires a schema file" in formats.value(record(raw)).problem
     raw, version = of_glue(gateway, content, "NONE")
     for _ in range(2):
         assert formats.value(record(raw)).data == raw

@@ -227,7 +227,6 @@ def test_a_missing_schema_is_named_and_the_bytes_are_shown(registry: Registry) -
     client = connected(registry.url)
     found = decoded(client, raw)
     assert found == Decoded(raw, "bytes", "schema 987654 is not in the registry", 987654)
-    assert client.failures == ("schema 987654 is not in the registry",)
 
 
 def test_a_schema_of_another_type_is_a_problem(registry: Registry, order_id: int) -> None:
@@ -322,7 +321,6 @@ def test_bytes_that_look_like_messages_do_not_flood_the_registry(proxy: LoginPro
         found = decoded(client, message(number, b"abc"))
     assert len(proxy.requests) == 100
     assert found.problem == ("schema 900149 was not requested: 100 other schema IDs were not found")
-    assert len(client.failures) == 100
 
 
 def test_a_schema_that_is_missing_for_long_is_one_missing_schema(

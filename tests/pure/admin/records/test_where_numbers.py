@@ -29,3 +29,10 @@ def test_long_integers_are_compared_exactly(
             assert found.may_keep(value) or operator == "="
             kept.append(found.keeps(Record("t", 0, 0, 0, CREATE_TIME, None, value)))
     assert kept == [below, below, same, same, above, above]
+
+
+@pytest.mark.parametrize("condition", [f"value.{'9' * 5_000}=1", f"value.a.{'0' * 5_000}!=1"])
+def test_an_index_of_many_digits_is_that_of_no_element(condition: str) -> None:
+    keeps = RecordFilter([condition], []).keeps
+    for value in (b"[1]", b'{"a":[1]}'):
+        assert keeps(Record("t", 0, 0, 0, CREATE_TIME, None, value)) is ("!" in condition)
