@@ -402,4 +402,4 @@ def consume_records(invocation: Invocation, context: Context) -> Plan:
         printer = Printer(invocation, context, formats, mask, several)
         return printer.output([records], {}, lambda: None)
 
-    return plan.noted(made=lambda: (acquired(),) if records else ())
+    return plan.noted(made=lambda: (acquired(),))
