@@ -43,10 +43,10 @@ def write_folder(
     """Write a file for each part of the state.
 
     Other state files in the folder are an error: they would be applied as well. But where the
-    `whole` cluster is exported, a file that is as an earlier export wrote it is deleted: what was
-    in it does not exist any more. If something could not be read, the files of earlier exports
-    stay as they are, and all new ones are FILE.partial: together they would be no state that
-    existed. If a file cannot be written, none is replaced or deleted.
+    `whole` cluster is exported, a file that is as an earlier export wrote it, of kinds that were
+    read, is deleted: what was in it does not exist any more. If something could not be read, the
+    files of earlier exports stay as they are, and all new ones are FILE.partial: together they
+    would be no state that existed. If a file cannot be written, none is replaced or deleted.
     """
     path = to_path(folder)
     parts = _by_prefix(state) if by == "prefix" else _by_kind(state)
@@ -55,7 +55,9 @@ def write_folder(
     try:
         path.mkdir(parents=True, exist_ok=True)
         others = _others(path, names)
-        earlier = [file for file in others if (whole or partial) and _is_export(file, as_text)]
+        earlier = [
+            file for file in others if (whole or partial) and _is_export(file, as_text, state)
+        ]
         _refuse(path, [file.name for file in others if file not in earlier])
         kept = [path / name for name in names if (path / name).exists()] + earlier
         kept = kept if partial else []
@@ -114,12 +116,15 @@ def _others(path: Path, names: Collection[str]) -> list[Path]:
     return sorted(file for file in path.iterdir() if is_state_file(file) and file.name not in names)
 
 
-def _is_export(file: Path, as_text: Callable[[Content], str]) -> bool:
-    """Whether a file is as an export writes it, without a change by anybody."""
+def _is_export(file: Path, as_text: Callable[[Content], str], state: State) -> bool:
+    """Whether a file is as an export writes it, without a change by anybody, and has no kinds that
+    this export lacks, such as subjects without a schema registry."""
     try:
-        return as_text(document(load(str(file)))) == file.read_text(encoding="utf-8")
+        earlier = load(str(file))
+        unchanged = as_text(document(earlier)) == file.read_text(encoding="utf-8")
     except ShellError:
         return False
+    return unchanged and earlier.parts.keys() <= {*state.parts, *state.unread}
 
 
 def _refuse(path: Path, others: Sequence[str]) -> None:

@@ -44,14 +44,24 @@ def full_disk(size: int) -> Iterator[None]:
 
 def test_a_full_disk_leaves_all_files_as_they_were(tmp_path: Path) -> None:
     export(tmp_path, state(1))
-    (tmp_path / "quotas.yaml").write_text(yaml_text(document(State({"quotas": {}}))))
+    (tmp_path / "old.yaml").write_text(yaml_text(document(State({"topics": {"gone": {}}}))))
     before = contents(tmp_path)
     with full_disk(50_000), pytest.raises(ShellError, match=r"cannot write .*/users\.yaml: "):
         export(tmp_path, state(2, users=5_000))
-    assert contents(tmp_path) == before, "quotas.yaml is not deleted either"
+    assert contents(tmp_path) == before, "old.yaml is not deleted either"
     export(tmp_path, state(2, users=5_000))
     after = contents(tmp_path)
     assert set(after) == {"topics.yaml", "users.yaml"} and "partitions: 2" in after["topics.yaml"]
+
+
+def test_files_of_kinds_that_are_not_exported_stay(tmp_path: Path) -> None:
+    """Another profile may have no schema registry."""
+    subjects = State({"subjects": {"a": {"type": "AVRO", "schema": "1"}}})
+    (tmp_path / "subjects.yaml").write_text(yaml_text(document(subjects)))
+    before = contents(tmp_path)
+    with pytest.raises(ShellError, match=r"subjects\.yaml"):
+        export(tmp_path, state(1))
+    assert contents(tmp_path) == before
 
 
 def test_an_incomplete_export_is_not_mixed_with_an_earlier_one(tmp_path: Path) -> None:
