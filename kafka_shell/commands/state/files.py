@@ -108,10 +108,10 @@ def _section(loading: Loading, section: Section, content: DocumentValue) -> None
 
 
 def _refuse_second(state: State, section: Section, key: Any, at: DocumentValue) -> None:
-    resource = section.resource(key)
-    if first := state.places.get((section.name, resource)):
-        raise at.error(f"{title_of(resource)} is already defined at {first}", "Define it once.")
-    state.places[section.name, resource] = at
+    first = state.places.setdefault((section.name, key), at)
+    if first is not at:
+        title = title_of(section.resource(key))
+        raise at.error(f"{title} is already defined at {first}", "Define it once.")
 
 
 # -- write: the same bytes for the same state -----------------------------------------------------

@@ -33,11 +33,10 @@ class State(Struct):
     A kind that is not in `parts` was not read, or is not in the file. `scope` are the selectors of
     the resources that a file covers, by kind. `lists` are config keys whose values are lists,
     `texts` those whose values are text.
-    `places` are the positions of resources in their files, by kind; `config_places` are those of
-    configs; `covered` are
-    resources named without content, such as a topic without ACLs. `unread` is why a kind or a
-    resource could not be read, `absent` why the cluster does not have a kind (ACLs without an
-    authorizer). `notes` are warnings about what a file cannot contain.
+    `places` are the positions of resources in their files, by kind and key; `config_places` are
+    those of configs; `covered` are resources named without content, such as a topic without ACLs.
+    `unread` is why a kind or a resource could not be read, `absent` why the cluster does not have a
+    kind (ACLs without an authorizer). `notes` are warnings about what a file cannot contain.
 
     Of a cluster, `sensitive` are the configs whose values brokers do not show, by resource and key,
     and whether they are set on the resource itself. A file has None. `complete` are the kinds of
@@ -49,7 +48,7 @@ class State(Struct):
     passwords: dict[tuple[str, ScramMechanism], Password] = default(default_factory=dict)
     lists: set[str] = default(default_factory=set)
     texts: set[str] = default(default_factory=set)
-    places: dict[tuple[str, Resource], DocumentValue] = default(default_factory=dict)
+    places: dict[tuple[str, Any], DocumentValue] = default(default_factory=dict)
     config_places: dict[tuple[Resource, str], DocumentValue] = default(default_factory=dict)
     covered: dict[str, set[str]] = default(default_factory=dict)
     unread: dict[str, Failure] = default(default_factory=dict)

@@ -16,6 +16,7 @@ from kafka_shell.base.errors import MistakeCollector, Mistakes
 from kafka_shell.base.plans import Change, Plan, Resource, Secret
 from kafka_shell.base.results import Failure
 from kafka_shell.commands import function
+from kafka_shell.commands.acls.rules import Rule
 from kafka_shell.commands.state.document import DocumentValue
 from kafka_shell.commands.state.model import Fields, Password, State, Value
 from kafka_shell.commands.state.spec import KINDS, SECTIONS
@@ -52,11 +53,13 @@ class StateRequest(Struct, frozen=True):
 
 
 class Loading(Struct):
-    """What loaded files add to: the state, and the mistakes. Paths are relative to `folder`."""
+    """What loaded files add to: the state, and the mistakes. Paths are relative to `folder`.
+    `rules` are those of ACLs that were parsed already, by their text."""
 
     folder: Path = Path()
     state: State = default(default_factory=State)
     mistakes: MistakeCollector = default(default_factory=MistakeCollector)
+    rules: dict[str, Rule] = default(default_factory=dict)
 
 
 class Options(Struct, frozen=True):
@@ -103,8 +106,12 @@ class Planning(Struct):
     def place(self, resource: Resource, config: str) -> DocumentValue | None:
         """The position of a config in the file, or of its resource; None if neither is there."""
         own = self.wanted.config_places.get((resource, config))
-        items = (self.wanted.places.get((kind, resource)) for kind in self.wanted.parts)
-        return own or next(filter(None, items), None)
+        items = (
+            at
+            for (kind, key), at in self.wanted.places.items()
+            if section_of(kind).resource(key) == resource
+        )
+        return own or next(items, None)
 
 
 class Section:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from functools import lru_cache
 from typing import Any
 
 from kafka_shell.admin.acls import read as acl_reads
@@ -31,7 +30,6 @@ from kafka_shell.commands.state.section import (
 from kafka_shell.wire.connection import Cluster
 
 _OPERATIONS = {each.label.lower() for each in AclOperation}
-_rule = lru_cache(maxsize=1 << 12)(parse_rule)
 
 
 class Acls(Section):
@@ -65,7 +63,7 @@ class Acls(Section):
 
     def load(self, loading: Loading, text: str, at: DocumentValue, place: DocumentValue) -> Loaded:
         try:
-            target = _rule(f"allow User:a Read on {text}").target
+            target = parse_rule(f"allow User:a Read on {text}").target
         except ShellError as error:
             raise at.error(error.message, error.hint) from None
         assert target is not None
@@ -74,7 +72,7 @@ class Acls(Section):
         for item in place.items(f"ACLs of {text}"):
             line = item.text("an ACL")
             try:
-                rule = _rule(line)
+                rule = loading.rules.get(line) or loading.rules.setdefault(line, parse_rule(line))
             except ShellError as error:
                 hint = error.hint
                 if line.split(" ")[0].lower() in _OPERATIONS:  # [allow User:a Read,Write]
