@@ -44,6 +44,7 @@ SCHEMA_FORMATS = (AVRO, PROTOBUF, JSON_SCHEMA)
 TYPES = {"AVRO": AVRO, "PROTOBUF": PROTOBUF, "JSON": JSON_SCHEMA}
 """The formats by their names in a registry."""
 NAMES = {format: name for name, format in TYPES.items()}
+NO_REGISTRY = "no-registry"  # the code of the error
 NO_MESSAGE_TYPE = "a message type requires a Protobuf schema"
 _HEAD, _GLOBAL_HEAD, _GUID_HEAD, _GLUE_HEAD = 5, 9, 17, 18  # bytes
 _PLAIN, _ZLIB = 0, 5  # compressions of Glue
@@ -131,7 +132,7 @@ def no_registry(what: str) -> UsageError:
     return UsageError(
         f"{what} requires a schema registry",
         hint="Set schema.registry.url in the profile or the client properties.",
-        code="no-registry",
+        code=NO_REGISTRY,
     )
 
 

@@ -12,6 +12,7 @@ from kafka_shell import connection_options
 from kafka_shell.admin.acls.authorizer import STANDARD
 from kafka_shell.admin.partitions.rollback import WriteRollback
 from kafka_shell.admin.partitions.steps import MoveReplicas
+from kafka_shell.admin.schemas.registry import NO_REGISTRY
 from kafka_shell.base.errors import ShellError, UsageError
 from kafka_shell.base.outcome import Outcome
 from kafka_shell.base.plans import Plan, Resource
@@ -32,6 +33,7 @@ from kafka_shell.wire.requests import Node
 # something on the side reports it as not checked, and one that needs it fails with `NOT_ON_TWIN`.
 
 NOT_ON_TWIN = "not-on-twin"  # the code of the error
+_LACKING = (NOT_ON_TWIN, NO_REGISTRY)
 
 _RECORDS = "a twin has no records"
 _GROUPS = "a twin has no groups: members and committed offsets are unknown"
@@ -315,7 +317,7 @@ def verdict_of(
     `refused` is why requests were not sent.
     """
     failures = [*observed.failures, *(("", _failure(error)) for error in observed.errors)]
-    real = [(about, why) for about, why in failures if why.name != NOT_ON_TWIN]
+    real = [(about, why) for about, why in failures if why.name not in _LACKING]
     sent = set(sent)
     lacking = next((doubt.why for doubt in doubts if doubt.also_failures and doubt.keys & sent), "")
     lacking = lacking or _lacking(observed, real, reading)
@@ -324,7 +326,7 @@ def verdict_of(
     if real:
         return FAILED, "; ".join(_failure_texts(real))
     if failures:
-        return UNKNOWN, failures[0][1].message
+        return UNKNOWN, _REGISTRY if failures[0][1].name == NO_REGISTRY else failures[0][1].message
     if status and refused:
         return UNKNOWN, refused[0]
     if status:
@@ -348,7 +350,7 @@ def _copies_data(observed: LineObserver) -> bool:
 
 def _failure(error: ShellError) -> Failure:
     failure = as_failure(error)
-    keep = error.code == NOT_ON_TWIN or failure.code in AUTHORIZATION
+    keep = error.code in _LACKING or failure.code in AUTHORIZATION
     hint = error.hint if isinstance(error, UsageError) else ""  # of a misspelled command
     return failure if keep else Failure("", ". ".join(filter(None, (error.message, hint))))
 
