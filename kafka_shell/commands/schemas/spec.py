@@ -19,7 +19,8 @@ LEVELS = (
     "NONE",
 )
 LATEST = "latest"
-_RANGES = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*")
+_ITEM = r"(\d{1,6}-\d{1,6}|\d{1,10})"  # IDs have 31 bits; ranges are written out
+_RANGES = re.compile(rf"{_ITEM}(,{_ITEM})*", re.ASCII)
 
 
 class _Versions(Kind):

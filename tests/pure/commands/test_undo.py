@@ -7,7 +7,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kafka_shell.base.plans import Change, Resource
-from kafka_shell.base.units import ConfigType, format_config_value, parse_config_value
+from kafka_shell.base.units import (
+    ConfigType,
+    format_config_value,
+    numbers_in,
+    parse_config_value,
+)
 from kafka_shell.output.change_kinds import undo_lines, unknown_undo_lines
 from tests.support.undo_lines import read, subject
 
@@ -130,3 +135,13 @@ def test_acls_are_undone_several_at_a_time() -> None:
     assert first.count("--remove") == 8 and "User:u9" in first
     assert second.count("--remove") == 2 and "--add 'deny User:eve All on topic t'" in second
     assert other == "delete-topic t"
+
+
+@given(st.lists(st.integers(1, (1 << 31) - 1), min_size=1, max_size=4, unique=True))
+def test_schemas_are_restored_by_any_ids(ids: list[int]) -> None:
+    deleted = [
+        Change(Resource("subject", "a"), "alter", f"version {number}", before=f"ID {id}")
+        for number, id in enumerate(ids, 1)
+    ]
+    (line,) = undo_lines(deleted)
+    assert numbers_in(read(line)["id"]) == {*ids}
