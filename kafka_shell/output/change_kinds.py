@@ -14,6 +14,7 @@ from kafka_shell.base.units import (
     ConfigType,
     format_config_value,
     format_number,
+    numbers_in,
     ranges,
 )
 from kafka_shell.output.resource_kinds import kind_of
@@ -239,12 +240,17 @@ def _voter_line(resource: Resource, changes: Changes) -> str:
 
 
 def _subject_line(resource: Resource, changes: Changes) -> str:
+    if any(change.field and not change.field.startswith("version ") for change in changes):
+        return ""  # of a state file
     gone = [change for change in changes if change.after is None]
+    versions = [number for change in gone for number in numbers_in(change.field)]
     if gone:
-        numbers = ranges(int(change.field.split()[1]) for change in gone)
-        return f"delete-schema {literal('--subject', resource.name)} --version {numbers}"
-    ids = ",".join(str(change.after).removeprefix("ID ") for change in changes)
-    return f"register-schema {positional('--subject', resource.name)} --id {ids}"
+        words = ["delete-schema", literal("--subject", resource.name)]
+        return " ".join(words + [f"--version {ranges(versions)}"] * bool(versions))
+    ids = [str(change.after).removeprefix("ID ") for change in changes]
+    if not all(map(str.isdecimal, ids)):  # as above
+        return ""
+    return f"register-schema {positional('--subject', resource.name)} --id {','.join(ids)}"
 
 
 def _level_line(resource: Resource, changes: Changes) -> str:
