@@ -400,12 +400,22 @@ def plan_deletion(
     return Plan(Effect.DESTROY, steps, refused=Results({}, found.failures))
 
 
-def plan_registration(client: Client, subject: str, schemas: Sequence[Schema | int]) -> Plan:
+def plan_registration(
+    client: Client,
+    subject: str,
+    schemas: Sequence[Schema | int],
+    *,
+    newest: bool = False,
+    check: bool = True,
+) -> Plan:
     """Register schemas as the next versions of a subject: new ones, or those of these IDs, such as
-    of soft-deleted versions. One that is not compatible is refused."""
+    of soft-deleted versions. One that is not compatible is refused (if `check`), and one that has
+    to be the `newest` but is an older version."""
     try:
         given = [client.by_id(each) if isinstance(each, int) else each for each in schemas]
-        steps = [registration(client, subject, each)[1] for each in given]
+        steps = [
+            registration(client, subject, each, newest=newest, check=check)[1] for each in given
+        ]
     except (UnavailableSchema, Unauthorized) as error:
         raise as_error(error) from None
     except SchemaError as error:
@@ -420,17 +430,27 @@ def plan_registration(client: Client, subject: str, schemas: Sequence[Schema | i
 
 
 def registration(
-    client: Client, subject: str, schema: Schema, used: Callable[[int], None] | None = None
+    client: Client,
+    subject: str,
+    schema: Schema,
+    used: Callable[[int], None] | None = None,
+    *,
+    newest: bool = False,
+    check: bool = True,
 ) -> tuple[int | None, RegisterSchemas | None]:
     """The ID of a schema that the subject has, or else the step that registers it. Raises
-    SchemaError, also if it is not compatible with the subject."""
+    SchemaError, also if it is not compatible with the subject (if `check`), or has to be the
+    `newest` but is not."""
     live, normalize = client.versions(subject), used is not None
     if live:
         known = client.lookup(subject, schema, normalize=normalize)
+        if known is not None and newest and known.version != live[-1]:
+            older = f"it is version {known.version} already, and version {live[-1]} is the newest"
+            raise SchemaError(older)
         if known is not None:
             return known.id, None
         # Without a level, some registries check against one that does not apply.
-        level = client.level(subject) or client.level()
+        level = (client.level(subject) or client.level()) if check else "NONE"
         if level != "NONE" and (why := client.check(subject, schema)) is not None:
             raise SchemaError(f"it is not compatible with version {live[-1]} of {subject}: {why}")
     number = max(client.versions(subject, deleted=True), default=0) + 1

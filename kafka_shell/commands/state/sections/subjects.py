@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from kafka_shell.admin.schemas import subjects
 from kafka_shell.admin.schemas.client import Client, Reference, Schema
@@ -32,15 +36,19 @@ from kafka_shell.context import Context
 from kafka_shell.language.kinds import select_whole
 from kafka_shell.wire.connection import Cluster
 
-_LEVEL, _REFERENCES = "compatibility", "references"
-_FIELDS = ("type", _LEVEL, _REFERENCES, "schema", "file")
+_LEVEL, _REFERENCES, _UNCHECKED = "compatibility", "references", "NONE"
+_CONTRACT = ("metadata", "rule_set")  # of Confluent's registry
+_JSON = ("schema", *_CONTRACT)
+_FIELDS = ("type", _LEVEL, _REFERENCES, *_CONTRACT, "schema", "file")
+_TARGET = re.compile(r"(.+):([1-9][0-9]{0,8})", re.DOTALL)
 
 
 class Subjects(Section):
-    """Subjects: schema and type, references as `name=subject:version`, and the level."""
+    """Subjects: the text and type of the schema, its references (a JSON object of `subject:version`
+    by name), metadata and rules (JSON), and the level."""
 
     whole = True
-    optional = (_LEVEL,)
+    optional = (_LEVEL, *_CONTRACT)
 
     def resource(self, key: str) -> Resource:
         return Resource("subject", key)
@@ -79,18 +87,20 @@ class Subjects(Section):
                 raise given[name].error(f"{name} is one of {', '.join(known)}")
             fields |= {name: word} if name in given else {}
         if _REFERENCES in given:
-            words = (each.word("a reference") for each in given[_REFERENCES].items(_REFERENCES))
-            fields[_REFERENCES] = "\n".join(words)
-        try:
-            fields["schema"] = _compact(content, str(fields["type"]))
-        except (ValueError, RecursionError):
-            raise at.error(f"the schema of subject {text} is not JSON") from None
+            pairs = given[_REFERENCES].pairs(_REFERENCES)
+            references = {name.name(): _target(target) for name, target in pairs}
+            fields |= {_REFERENCES: json.dumps(references)} if references else {}
+        fields |= {name: given[name].word(name) for name in _CONTRACT if name in given}
+        fields["schema"] = content
+        for name in _JSON if fields["type"] != NAMES[PROTOBUF] else _CONTRACT:
+            if name in fields and _parsed(fields[name]) is None:
+                raise given.get(name, at).error(f"the {name} of subject {text} is not JSON")
         yield text, fields, at
 
     def write(self, resources: Mapping[str, Fields], lists: Collection[str]) -> Content:
         return {
             subject: {
-                name: tuple(str(value).split("\n")) if name == _REFERENCES else value
+                name: json.loads(str(value)) if name == _REFERENCES else value
                 for name in _FIELDS
                 if (value := fields.get(name)) is not None
             }
@@ -102,26 +112,43 @@ class Subjects(Section):
         fields = {
             "type": {"enum": list(NAMES.values())},
             _LEVEL: {"enum": list(LEVELS)},
-            _REFERENCES: {"type": "array", "items": {**text, "pattern": ".=.*:[0-9]+$"}},
+            _REFERENCES: {
+                "description": "SUBJECT:VERSION of each schema that is imported, by its name.",
+                "type": ["object", "null"],
+                "additionalProperties": {**text, "pattern": ".:[1-9][0-9]{0,8}$"},
+            },
+            **{name: {"description": "JSON of a data contract.", **text} for name in _CONTRACT},
             "schema": {"description": "The text of the schema.", **text},
             "file": {"description": "Its file, relative to this file.", **text, "minLength": 1},
         }
         return by_name("Subjects of the schema registry by name.", known_fields(fields))
 
+    def compared(self, old: Fields, new: Fields) -> Iterator[tuple[str, Value | None]]:
+        """The fields; JSON with the same values is the same, however it is written."""
+        for name, value in super().compared(old, new):
+            before = _parsed(old[name]) if name in _JSON and name in old and name in new else None
+            yield name, value if before is None or before != _parsed(new[name]) else old[name]
+
     def plans(self, differences: Sequence[Difference], planning: Planning) -> Iterator[Plan]:
+        """Levels come last, as schemas are checked at the level that the registry has, except NONE,
+        at which none is."""
         registry = _registry(planning.context)
         wanted = planning.wanted.part(self.name)
-        gone = [each.key for each in differences if each.verb == "delete"]
         rest = [each for each in differences if each.verb != "delete"]
+        gone = [each.key for each in differences if each.verb == "delete"]
         levels = {
             each.key: str(wanted[each.key][_LEVEL])
             for each in rest
             if _LEVEL in wanted[each.key] and each.field in ("", _LEVEL)
         }
-        if levels:
-            yield subjects.plan_levels(registry, levels)
+        unchecked = {key: level for key, level in levels.items() if level == _UNCHECKED}
+        if unchecked:
+            yield subjects.plan_levels(registry, unchecked)
         for subject in dict.fromkeys(each.key for each in rest if each.field != _LEVEL):
-            yield subjects.plan_registration(registry, subject, [_schema_of(wanted[subject])])
+            schema, check = _schema_of(wanted[subject]), subject not in unchecked
+            yield subjects.plan_registration(registry, subject, [schema], newest=True, check=check)
+        if checked := {key: level for key, level in levels.items() if key not in unchecked}:
+            yield subjects.plan_levels(registry, checked)
         if gone:
             yield subjects.plan_deletion(registry, gone)
 
@@ -134,31 +161,49 @@ def _registry(context: Context) -> Client:
 
 
 def _fields_of(found: SchemaVersion) -> Fields:
-    fields: Fields = {"type": found.type}
+    fields: Fields = {"type": found.type, "schema": found.schema}
     if not found.inherited:
         fields[_LEVEL] = found.compatibility
     if found.references:
-        named = (f"{each.name}={each.subject}:{each.version}" for each in found.references)
-        fields[_REFERENCES] = "\n".join(named)
-    try:
-        fields["schema"] = _compact(found.schema, found.type)
-    except (ValueError, RecursionError):
-        fields["schema"] = found.schema
+        named = {each.name: f"{each.subject}:{each.version}" for each in found.references}
+        fields[_REFERENCES] = json.dumps(named)
+    for name, value in zip(_CONTRACT, (found.metadata, found.rule_set), strict=True):
+        if value:
+            fields[name] = json.dumps(value, ensure_ascii=False)
     return fields
 
 
-def _compact(text: str, kind: str) -> str:
-    """The text of a schema; JSON without its spaces, so that equal schemas are equal."""
-    if kind == NAMES[PROTOBUF]:
-        return text
-    return json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False)
+def _parsed(text: Value) -> Any:
+    """The value of a JSON text with exact numbers and all values of repeated keys, to compare it;
+    None if it is not JSON."""
+    with suppress(ValueError, ArithmeticError, RecursionError):
+        return json.loads(
+            str(text), parse_int=_number, parse_float=_number, object_pairs_hook=_object
+        )
+    return None
+
+
+def _number(text: str) -> tuple[Decimal]:
+    return (Decimal(text),)  # not equal to a boolean
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Any:
+    unique = dict(pairs)
+    return unique if len(unique) == len(pairs) else pairs
+
+
+def _target(place: DocumentValue) -> str:
+    """The version of a subject that a schema imports: `subject:version`."""
+    text = place.word("a reference")
+    if not _TARGET.fullmatch(text):
+        raise place.error(f"a reference is SUBJECT:VERSION, got {text!r}")
+    return text
 
 
 def _schema_of(fields: Fields) -> Schema:
-    references = []
-    for word in str(fields.get(_REFERENCES, "")).split("\n"):
-        name, _, target = word.partition("=")
-        subject, _, version = target.rpartition(":")
-        if subject and version.isdigit():
-            references.append(Reference(name, subject, int(version)))
-    return Schema(str(fields["schema"]), str(fields["type"]), tuple(references))
+    references = [
+        Reference(name, target.rpartition(":")[0], int(target.rpartition(":")[2]))
+        for name, target in json.loads(str(fields.get(_REFERENCES, "{}"))).items()
+    ]
+    metadata, rules = (json.loads(str(fields.get(name, "null"))) for name in _CONTRACT)
+    return Schema(str(fields["schema"]), str(fields["type"]), tuple(references), metadata, rules)

@@ -229,6 +229,35 @@ def test_state_file_has_subjects(
         assert run("apply", state(**{subject: wrong})).status == 2
 
 
+def applied(run: Line, folder: Path, subject: str, schema: object, **fields: object) -> Run:
+    """Apply a state file with this subject."""
+    content = {"schema": json.dumps(schema), **fields}
+    name = written({"version": 1, "subjects": {subject: content}}, folder, "state.json")
+    return run("apply", name, "--yes")
+
+
+def test_older_version_cannot_become_the_newest(
+    run: Line, registry: Registry, tmp_path: Path, subject: str
+) -> None:
+    older = applied(run, tmp_path, subject, ONE)
+    assert older.status == 1 and "version 1 already" in older.stderr, str(older)
+    assert versions(registry, subject) == [1, 2]
+
+
+def test_level_of_a_file_applies_to_its_schema(
+    run: Line, registry: Registry, tmp_path: Path, subject: str
+) -> None:
+    run("alter-compatibility", subject, "FULL", "--yes")
+    refused = applied(run, tmp_path, subject, OTHER, compatibility="BACKWARD")
+    assert refused.status == 1 and versions(registry, subject) == [1, 2], str(refused)
+    laxer = applied(run, tmp_path, subject, OTHER, compatibility="NONE")
+    assert laxer.status == 0 and versions(registry, subject) == [1, 2, 3], str(laxer)
+    stricter = applied(run, tmp_path, subject, TWO | {"name": "B"}, compatibility="FULL")
+    assert stricter.status == 0 and versions(registry, subject) == [1, 2, 3, 4], str(stricter)
+    (row,) = run("list-subjects", subject, "--output", "json").json
+    assert row["compatibility"] == "FULL"
+
+
 def test_what_changes_while_it_is_asked_is_not_deleted(
     registry: Registry, kafka: Program, tmp_path: Path, subject: str
 ) -> None:
