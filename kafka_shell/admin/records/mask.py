@@ -7,7 +7,7 @@ followed into is masked as a whole, and so is what cannot be decoded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from typing import cast
 
 import msgspec
@@ -99,13 +99,16 @@ def _is_any(masked: str, name: str) -> bool:
 def _have_common(masked: Sequence[str], path: Sequence[str]) -> bool:
     """Whether one of these paths may lead to a part of what the other leads to. A number in `path`
     may be an index, which no name of `masked` has to be for."""
-    if not masked or not path:
-        return True
-    index = path[0].isdecimal()
-    same = _is_any(masked[0], path[0]) or (index and masked[0].isdecimal())
-    if same and _have_common(masked[1:], path[1:]):
-        return True
-    return index and _have_common(masked, path[1:])
+    left = {tuple(masked)}
+    for name in path:
+        if () in left:
+            break
+        index = name.isdecimal()
+        found = {
+            each[1:] for each in left if _is_any(each[0], name) or (index and each[0].isdecimal())
+        }
+        left = found | left if index else found
+    return bool(left)
 
 
 def _hidden(raw: bytes, decoded: Decoded, paths: Sequence[Path]) -> bytes:
@@ -113,28 +116,28 @@ def _hidden(raw: bytes, decoded: Decoded, paths: Sequence[Path]) -> bytes:
     if decoded.problem or type(decoded.data) in (bytes, str):
         return HIDDEN.encode()
     json = raw if decoded.kind == JSON else msgspec.json.encode(decoded.data)
-    for path in paths:
-        json = _without(json, path)
-    return HIDDEN.encode() if json == _HIDDEN else msgspec.json.format(json, indent=-1)
+    try:
+        json = msgspec.json.format(_without(json, frozenset(paths)), indent=-1)
+    except RecursionError:  # nested too deeply
+        json = _HIDDEN
+    return HIDDEN.encode() if json == _HIDDEN else json
 
 
-def _without(json: bytes, path: Sequence[str]) -> bytes:
-    """A JSON value with what is at the path hidden."""
+def _without(json: bytes, paths: Set[Path]) -> bytes:
+    """A JSON value with what is at one of the paths hidden."""
     start = json.lstrip()[:1]
     if start == b"n":  # null
         return json
-    if path and start == b"{":
-        fields = _fields(json)
-        for name, each in fields.items():
-            if _is_any(path[0], name):
-                fields[name] = Raw(_without(bytes(each), path[1:]))
-        return msgspec.json.encode(fields)
-    if path and start == b"[":
-        elements = [_without(bytes(each), path) for each in _elements(json)]
-        if path[0] == "*" or path[0].isdecimal():  # they may also be for the element itself
-            elements = [_without(each, path[1:]) for each in elements]
-        return msgspec.json.encode(list(map(Raw, elements)))
-    return _HIDDEN
+    if () in paths or start not in (b"{", b"["):
+        return _HIDDEN
+    if start == b"[":  # * and a number may be for the element, or for a name in it
+        rest = paths | {path[1:] for path in paths if path[0] == "*" or path[0].isdecimal()}
+        return msgspec.json.encode([Raw(_without(bytes(each), rest)) for each in _elements(json)])
+    fields = _fields(json)
+    for name, each in fields.items():
+        if rest := {path[1:] for path in paths if _is_any(path[0], name)}:
+            fields[name] = Raw(_without(bytes(each), rest))
+    return msgspec.json.encode(fields)
 
 
 def _header(header: Header, hidden: set[str]) -> Header:

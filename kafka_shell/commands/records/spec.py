@@ -58,7 +58,7 @@ _PRINTED = (
     Option("--raw", kinds.FLAG, "Print raw values, one per line.", excludes=("--full",)),
     Option("--full", kinds.FLAG, "Print each record in full instead of on one line."),
 )
-UNMASK = Option("--unmask", kinds.FLAG, "Show what the profile masks, if it has unmask = true.")
+UNMASK = Option("--unmask", kinds.FLAG, "Show masked fields, if the profile has unmask = true.")
 _DECODED = (
     UNMASK,
     Option("--key-format", kinds.CHOICE, "How to decode keys (default: auto).",

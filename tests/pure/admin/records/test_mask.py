@@ -69,6 +69,13 @@ def test_what_is_not_masked_stays_as_it_is_written() -> None:
     assert masked(lists, "value.a", "value.0.a") == b'[{"a":"***","g":1.10}]'
 
 
+@pytest.mark.parametrize("depth", [40, 499])
+def test_arrays_nested_deeply_hide_what_a_path_may_mean(depth: int) -> None:
+    value = b"[" * depth + b'{"x":{"b":"secret"}}' + b"]" * depth
+    found = masked(value, "value.*.*.*.*.*.b") or b""
+    assert b"***" in found and b"secret" not in found
+
+
 @pytest.mark.parametrize(
     "value",
     [b"text", b"\xff\xfe", b'{"id": "secr', b"\0\0\0\0\1\xff", b"\0\0\0\0\7\6abc", b"", b"\0" * 8],
@@ -109,7 +116,7 @@ def test_a_masked_row_says_so_and_cannot_be_written() -> None:
     "condition",
     ["value=1", "value=~x", "value.a=1", "value.a.b.c!=1", "value.a.0.b>1", "header.x=1",
      "value.a!~null", "value.q.z=1", "value.7.z.c=1", "value.0.q.z=1", "value.0.z.c=1",
-     "value.l.5=1", "value.l.0=1"],
+     "value.l.5=1", "value.l.0=1", f"value{'.0' * 3000}.a.b=1"],
 )  # fmt: skip
 def test_a_condition_on_what_is_masked_is_refused(condition: str) -> None:
     mask = Mask(
