@@ -20,8 +20,12 @@ from kafka_shell.admin.schemas.avro_writer import avro_writer
 from kafka_shell.admin.schemas.files import file_schema
 from kafka_shell.base.java import find_java
 from kafka_shell.sandbox.jars import class_path, fetch, locked_jars, read_lock
+from kafka_shell.wire.connection import Cluster
+from tests.support.changes import make_topic
 from tests.support.jvm_tools import JVM
 from tests.support.places import ROOT
+from tests.support.program import Program
+from tests.support.read_records import read_all
 from tests.support.schema_registry import Registry, connected
 
 ORDER = {
@@ -89,6 +93,26 @@ def test_apicurio(
     assert bool(written.headers) == headers
     found = getattr(Formats(registry=connected(registry.url)), part)(written)
     assert (found.data, found.kind, found.problem) == (DECODED, "avro", "")
+
+
+def test_apicurio_reads_what_write_record_writes(
+    gateway: JavaGateway, registry: Registry, kafka: Program, cluster: Cluster, tmp_path: Path
+) -> None:
+    topic = make_topic(cluster, f"orders-{uuid4().hex[:8]}")
+    registry.register(f"{topic}-value", ORDER)
+    file = tmp_path / "client.properties"
+    file.write_text(f"schema.registry.url={registry.url}\n")
+    words = "--command-config", str(file), "write-record", topic, json.dumps(DECODED)
+    assert kafka(*words, "--value-format", "avro").status == 0
+    deserializer = gateway.jvm.io.apicurio.registry.serde.avro.AvroKafkaDeserializer()
+    settings = {
+        "apicurio.registry.url": f"{registry.url.partition('/apis/')[0]}/apis/registry/v2",
+        "apicurio.registry.as-confluent": True,
+        "apicurio.registry.use-id": "contentId",
+    }
+    deserializer.configure(java_map(gateway, settings), False)
+    order = deserializer.deserialize(topic, read_all(cluster, topic)[-1].value)
+    assert json.loads(order.toString()) == DECODED
 
 
 def test_an_unknown_id_of_apicurio_is_told_once(registry: Registry) -> None:
