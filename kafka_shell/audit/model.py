@@ -293,6 +293,16 @@ class Trend(Struct, frozen=True):
     full_in_days: float | None = None
     points: tuple[tuple[int, float], ...] = ()  # (time, value), oldest first
 
+    @property
+    def forecast(self) -> str:
+        """`log.dirs of broker 3 full in 23 days`, or an empty string."""
+        if self.full_in_days is None:
+            return ""
+        _, broker, path = self.name.split(" ", 2)
+        days = round(self.full_in_days)
+        when = "today" if days < 1 else f"in {days:,} {'day' if days == 1 else 'days'}"
+        return f"log.dirs of broker {broker} full {when}: {path}"
+
 
 class SparkServer(Struct, frozen=True):
     """The local Spark server: running or stopped. It ends `ends_at` if it is not used until then.

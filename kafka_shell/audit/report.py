@@ -18,7 +18,7 @@ from kafka_shell.audit.collection import Collection
 from kafka_shell.audit.drift import MOST_ROWS, over_snapshots
 from kafka_shell.audit.engine import Engine, tuned
 from kafka_shell.audit.model import CHANGED, SEVERITIES, AuditFinding, AuditReport, Trend
-from kafka_shell.audit.trends import BYTES, forecast, trends
+from kafka_shell.audit.trends import BYTES, trends
 from kafka_shell.base import units
 from kafka_shell.base.files import open_private
 from kafka_shell.base.results import Results
@@ -184,7 +184,7 @@ def _line(trend: Trend, several: bool) -> Line:
     points = _scaled(trend.points, trend.since, trend.until, top)
     label = f"{trend.cluster}: {trend.name}" if several else trend.name
     measure = "bytes" if trend.what in BYTES else ""
-    return Line(label, _value(measure, round(trend.now)), points, forecast(trend))
+    return Line(label, _value(measure, round(trend.now)), points, trend.forecast)
 
 
 def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:

@@ -194,13 +194,3 @@ def _trend(row: Mapping[str, Any], points: Sequence[tuple[int, float]]) -> Trend
         full_in_days=full,
         points=tuple(points[::-1][::step][::-1]),
     )
-
-
-def forecast(trend: Trend) -> str:
-    """`log.dirs of broker 3 full in 23 days`, or an empty string."""
-    if trend.full_in_days is None:
-        return ""
-    _, broker, path = trend.name.split(" ", 2)
-    days = round(trend.full_in_days)
-    when = "today" if days < 1 else f"in {days:,} {'day' if days == 1 else 'days'}"
-    return f"log.dirs of broker {broker} full {when}: {path}"

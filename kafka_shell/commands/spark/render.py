@@ -26,7 +26,6 @@ from kafka_shell.audit.model import (
     Trend,
     WrittenRows,
 )
-from kafka_shell.audit.trends import forecast
 from kafka_shell.base.units import approximate_bytes, approximate_duration, counted
 from kafka_shell.output.columns import summary
 from kafka_shell.output.humanize import local_time
@@ -317,7 +316,7 @@ def _amount(trend: Trend, value: float | None, sign: str = "") -> str:
 
 def _forecast(trend: Trend) -> Text:
     soon = trend.full_in_days is not None and trend.full_in_days < _SOON_DAYS
-    return text(forecast(trend), "bad" if soon else "warning")
+    return text(trend.forecast, "bad" if soon else "warning")
 
 
 def tests_page(tests: ControlTests, width: int | None) -> Iterator[Text]:
