@@ -240,6 +240,8 @@ def _voter_line(resource: Resource, changes: Changes) -> str:
 
 
 def _subject_line(resource: Resource, changes: Changes) -> str:
+    if resource.kind != "subject":
+        return _level_line(resource, changes)
     if any(change.field and not change.field.startswith("version ") for change in changes):
         return ""  # of a state file
     gone = [change for change in changes if change.after is None]
@@ -262,7 +264,7 @@ def _level_line(resource: Resource, changes: Changes) -> str:
 # By what `key_of` returns, in the order in which they are sent. Others have no inverse.
 _QUOTAS = ChangeKind(_quota_line, "quotas.run:plan_changes")
 _OFFSETS = ChangeKind(_offsets_line, "groups.changes:plan_changes")
-_LEVELS = ChangeKind(_level_line, "schemas.run:plan_changes", "no-subject")
+_SUBJECTS = ChangeKind(_subject_line, "schemas.run:plan_changes", "no-subject")
 KINDS: dict[str, ChangeKind] = {
     "feature": ChangeKind(_feature_line, "cluster.quorum:plan_levels"),
     "voter": ChangeKind(_voter_line, "cluster.quorum:plan_voter_changes", "VOTER_NOT_FOUND"),
@@ -285,6 +287,5 @@ KINDS: dict[str, ChangeKind] = {
     "group": ChangeKind(_group_line, "groups.changes:plan_deletions", "GROUP_ID_NOT_FOUND"),
     "credential": ChangeKind(_credential_line, "users.run:plan_deletions", "RESOURCE_NOT_FOUND"),
     "topic": ChangeKind(_topic_line, "topics.changes:plan_deletions", "UNKNOWN_TOPIC_OR_PARTITION"),
-    "subject": ChangeKind(_subject_line, "schemas.run:plan_changes", "no-subject"),
-    **dict.fromkeys(("compatibility", "default-compatibility"), _LEVELS),
+    **dict.fromkeys(("subject", "compatibility", "default-compatibility"), _SUBJECTS),
 }

@@ -517,6 +517,7 @@ def verdict_of(outcome: Outcome) -> Text:
 def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
     """`created topic orders`, one line per resource; a count if there are many."""
     done = [item.change for item in outcome.changes if item.status == "done"]
+    done = [each for each in done if not (each.note and each.before == each.after is not None)]
     resources = _done_resources(outcome)
     following = outcome.plan.following
     moves = [resource.resource for resource in resources if resource.resource.kind in MOVED]

@@ -1,5 +1,5 @@
 """The REST API of a schema registry: /schemas/ids/ID, /schemas/guids/GUID, /subjects/S,
-/subjects/S/versions/V, /compatibility/subjects/S/versions/V and /config/S."""
+/subjects/S/versions/V, /compatibility/subjects/S/versions/V, /config/S and /mode/S."""
 
 from __future__ import annotations
 
@@ -80,6 +80,10 @@ class _Level(Struct, frozen=True, rename="camel", omit_defaults=True):
     compatibility_level: str | None = None  # in a response
 
 
+class _Mode(Struct, frozen=True):
+    mode: str | None = None
+
+
 class _Verdict(Struct, frozen=True):
     is_compatible: bool
     messages: tuple[str, ...] = ()
@@ -118,14 +122,16 @@ class Client(Struct):
         """Whether it is Apicurio Registry, with its API beside Confluent's."""
         return all(_CONFLUENT_API in url for url in self.settings.urls)
 
-    def by_id(self, schema_id: int | str) -> Schema:
-        """The schema with this ID or GUID, or global ID of Apicurio. Raises SchemaError."""
+    def by_id(self, schema_id: int | str, context: str = "") -> Schema:
+        """The schema with this ID or GUID, or global ID of Apicurio. Each `context` (`:.staging:`)
+        has IDs of its own. Raises SchemaError."""
         kind = "ids" if isinstance(schema_id, int) else "guids"
         try:
             number = schema_id
             if str(schema_id).startswith(GLOBAL):
                 kind, number = "ids", self._content_id(str(schema_id).removeprefix(GLOBAL))
-            return self._schema(f"/schemas/{kind}/{number}")
+            asked = f"?{urlencode({'subject': context})}" if context else ""
+            return self._schema(f"/schemas/{kind}/{number}{asked}")
         except MissingSchema:
             raise MissingSchema(f"schema {schema_id} is not in the registry") from None
         except SchemaError as error:
@@ -167,6 +173,14 @@ class Client(Struct):
         the registry's default. Raises SchemaError."""
         try:
             return self._decoded(_config(subject), _Level).compatibility_level
+        except MissingSchema:
+            return None
+
+    def mode(self, subject: str = "") -> str | None:
+        """The mode of a subject, None if it has none of its own; without a subject the registry's.
+        Raises SchemaError."""
+        try:
+            return self._decoded(f"/mode/{_segment(subject)}".rstrip("/"), _Mode).mode
         except MissingSchema:
             return None
 

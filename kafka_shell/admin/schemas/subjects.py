@@ -34,6 +34,7 @@ _AT_ONCE = 16  # requests
 _CONTEXT = re.compile(r":\.[^:]*:")  # before the name of a subject that is not in the default one
 _none: Report = lambda task, done, total: None  # noqa: E731
 _NEW_NUMBERS = "restored versions get new numbers"
+_NEWEST = f"{_NEW_NUMBERS} and become the newest"
 
 
 class Subject(Struct, frozen=True):
@@ -67,6 +68,13 @@ class SchemaVersion(Struct, frozen=True):
     rule_set: Any = None
 
 
+class Deleted(Struct, frozen=True):
+    """A soft-deleted version of a subject and its ID."""
+
+    version: int
+    id: int
+
+
 # -- reads -----------------------------------------------------------------------------------------
 
 
@@ -83,12 +91,18 @@ def as_error(error: SchemaError) -> ShellError:
 def names(client: Client, words: Iterable[str] = (), *, deleted: bool = False) -> tuple[str, ...]:
     """The subjects of the default context, and of those that words such as `:.staging:orders*`
     name. Raises ShellError."""
-    contexts = ["", *(found.group() for word in words if (found := _CONTEXT.match(word)))]
+    contexts = ["", *map(_context, words)]
     try:
         every = [client.subjects(each, deleted=deleted) for each in dict.fromkeys(contexts)]
     except SchemaError as error:
         raise as_error(error) from None
     return tuple(dict.fromkeys(name for some in every for name in some))
+
+
+def _context(subject: str) -> str:
+    """The context in the name of a subject; empty for the default one."""
+    found = _CONTEXT.match(subject)
+    return found.group() if found else ""
 
 
 def describe(
@@ -300,25 +314,35 @@ class RegisterSchemas(RegistryStep, frozen=True):
 
 class DeleteVersions(RegistryStep, frozen=True):
     """Deletes versions of a subject. `gone` are their IDs, None if the registry does not show it.
-    Permanently: also those that are soft-deleted, `hidden`. `whole` is the subject."""
+    Permanently: also those that are soft-deleted, `hidden`. `whole` is the subject; some registries
+    delete its own `level`, too. `lost` is what undoing does not restore."""
 
     gone: Mapping[int, int | None]
     whole: bool
     permanent: bool = False
     hidden: frozenset[int] = frozenset()
+    lost: str = _NEW_NUMBERS
+    level: str | None = None
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        return tuple(
-            Change(
-                Resource("subject", self.subject),
-                "delete" if self.whole else "alter",
-                f"{VERSION} {number}",
-                before="soft-deleted" if id is None else f"ID {id}",
-                reversible=not self.permanent,
-                lost="" if self.permanent else _NEW_NUMBERS,
-            )
-            for number, id in self.gone.items()
+        level = Change(
+            Resource("compatibility", self.subject), "alter", LEVEL, self.level,
+            note="some registries keep it", reversible=not self.permanent,
+        )  # fmt: skip
+        versions = (self._change(number, id) for number, id in self.gone.items())
+        return (*versions, *([] if self.level is None else [level]))
+
+    def _change(self, number: int, id: int | None) -> Change:
+        unknown = "soft-deleted" if number in self.hidden else "ID unknown"
+        reversible = not self.permanent and id is not None
+        return Change(
+            Resource("subject", self.subject),
+            "delete" if self.whole else "alter",
+            f"{VERSION} {number}",
+            before=unknown if id is None else f"ID {id}",
+            reversible=reversible,
+            lost=self.lost if reversible else "",
         )
 
     def reread(self, cluster: Any) -> DeleteVersions:
@@ -326,6 +350,8 @@ class DeleteVersions(RegistryStep, frozen=True):
         now = _required(lambda: self.client.versions(self.subject, deleted=self.permanent))
         if not {*now} >= {*self.gone} or self.whole != ({*now} == {*self.gone}):
             raise changed(f"the versions of subject {self.subject} changed")
+        if self.level not in (None, _required(lambda: self.client.level(self.subject))):
+            raise changed(f"the compatibility level of subject {self.subject} changed")
         return self
 
     def request(self) -> None:
@@ -336,9 +362,14 @@ class DeleteVersions(RegistryStep, frozen=True):
                 self.client.delete(self.subject, number, permanent=permanent)
 
     def seen(self) -> dict[Change, Change]:
-        left = self.client.versions(self.subject, deleted=self.permanent)
-        pairs = zip(self.gone, self.changes, strict=True)
-        return {change: change for number, change in pairs if number not in left}
+        left = {*self.client.versions(self.subject, deleted=self.permanent)}
+        gone = {number: self._change(number, id) for number, id in self.gone.items()}
+        made = {change: change for number, change in gone.items() if number not in left}
+        if self.level is not None and left.isdisjoint(gone):
+            change, now = self.changes[-1], self.client.level(self.subject)
+            kept = replace(change, after=now, note="kept by the registry")
+            made[change] = kept if now == self.level else change
+        return made
 
 
 def _required(read: Callable[[], T]) -> T:
@@ -380,8 +411,10 @@ def plan_deletion(
     *,
     latest: bool = False,
     permanent: bool = False,
+    levels: bool = True,
 ) -> Plan:
-    """Delete subjects, or these versions of them, or the newest: softly, or permanently."""
+    """Delete subjects, or these versions of them, or the newest: softly, or permanently. `levels`:
+    the plan shows the levels that subjects lose."""
 
     def read(name: str) -> DeleteVersions:
         live = client.versions(name)
@@ -392,34 +425,49 @@ def plan_deletion(
         gone = sorted(versions) or (every[-1:] if latest else every)
         shown = ((number, client.version(name, number, deleted=True)) for number in gone)
         ids = {number: found.id if found else None for number, found in shown}
-        hidden = frozenset(every) - {*live}
-        return DeleteVersions(client, name, ids, {*gone} == {*every}, permanent, hidden)
+        whole, hidden = {*gone} == {*every}, frozenset(every) - {*live}
+        level = client.level(name) if whole and levels else None
+        if client.is_apicurio and level == client.level():
+            level = None  # not its own, although it is shown
+        lost = _NEW_NUMBERS if every[-1] in gone else _NEWEST
+        lost += _lost_mode(client, name) if whole and not permanent else ""
+        return DeleteVersions(client, name, ids, whole, permanent, hidden, lost, level)
 
     found: Results[Resource, DeleteVersions] = _each(read, subjects)
     steps = tuple(found)
     return Plan(Effect.DESTROY, steps, refused=Results({}, found.failures))
 
 
+def _lost_mode(client: Client, subject: str) -> str:
+    try:
+        mode = client.mode(subject)
+        if mode is None or mode == client.mode():
+            return ""
+    except SchemaError:
+        return "; its mode, which cannot be read, is not restored"
+    return f"; its mode {mode} is not restored"
+
+
 def plan_registration(
     client: Client,
     subject: str,
-    schemas: Sequence[Schema | int],
+    schemas: Sequence[Schema | int | Deleted],
     *,
     newest: bool = False,
     check: bool = True,
 ) -> Plan:
-    """Register schemas as the next versions of a subject: new ones, or those of these IDs, such as
-    of soft-deleted versions. One that is not compatible is refused (if `check`), and one that has
+    """Register schemas as the next versions of a subject: new ones, those of these IDs, or those of
+    its deleted versions. One that is not compatible is refused (if `check`), and one that has
     to be the `newest` but is an older version."""
     try:
-        given = [client.by_id(each) if isinstance(each, int) else each for each in schemas]
+        given = [_schema(client, subject, each) for each in schemas]
         steps = [
             registration(client, subject, each, newest=newest, check=check)[1] for each in given
         ]
     except (UnavailableSchema, Unauthorized) as error:
         raise as_error(error) from None
     except SchemaError as error:
-        refused = {Resource("subject", subject): _failure(error)}
+        refused = {Resource("subject", subject): Failure("registry", str(error))}
         return Plan(Effect.CHANGE, (), refused=Results({}, refused))
     left = [each for each in steps if each is not None]
     if not left:
@@ -427,6 +475,24 @@ def plan_registration(
     new = tuple(schema for each in left for schema in each.schemas)
     step = replace(left[0], schemas=new)
     return Plan(Effect.CHANGE, (step,)).advised(Advice(confirm=True))
+
+
+def _schema(client: Client, subject: str, given: Schema | int | Deleted) -> Schema:
+    """The schema to register. Raises SchemaError, also if the deleted version has another ID: the
+    registry is another one."""
+    if isinstance(given, Schema):
+        return given
+    if isinstance(given, int):
+        return client.by_id(given, _context(subject))
+    number = given.version
+    found = client.version(subject, number, deleted=True)
+    if found is None and number in client.versions(subject, deleted=True):
+        return client.by_id(given.id, _context(subject))  # some registries do not show it
+    if found is None:
+        raise SchemaError(f"the registry no longer has version {number}")
+    if found.id != given.id:
+        raise SchemaError(f"version {number} has ID {found.id} now, not {given.id}")
+    return found.alone
 
 
 def registration(

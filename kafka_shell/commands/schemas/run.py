@@ -11,7 +11,7 @@ from kafka_shell.admin.schemas import subjects
 from kafka_shell.admin.schemas.client import Client, Schema
 from kafka_shell.admin.schemas.files import LARGEST, SUFFIXES
 from kafka_shell.admin.schemas.registry import JSON_SCHEMA, NAMES, client_of, no_registry
-from kafka_shell.admin.schemas.subjects import SchemaVersion, Subject
+from kafka_shell.admin.schemas.subjects import Deleted, SchemaVersion, Subject
 from kafka_shell.base.command_results import Document, LazyRows, Listing, NoRows
 from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.base.files import read_text
@@ -194,20 +194,25 @@ def _with_topics(plan: Plan, chosen: Sequence[str], permanent: bool, context: Co
 def plan_changes(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
     """The plan that makes these changes of subjects and levels."""
     registry = client(context)
-    plans = []
-    by_subject: dict[str, list[Change]] = {}
+    levels: dict[str, str | None] = {}
+    gone: dict[str, list[int]] = {}
+    new: dict[str, list[Deleted]] = {}
     for change in changes:
         name, after = change.resource.name, change.after
         if change.field == subjects.LEVEL:
-            level = None if after is None else str(after)
-            plans.append(subjects.plan_levels(registry, {name: level}))
+            levels[name] = None if after is None else str(after)
+            continue
+        number = int(change.field.removeprefix(subjects.VERSION))
+        if after is None:
+            gone.setdefault(name, []).append(number)
         else:
-            by_subject.setdefault(name, []).append(change)
-    for name, every in by_subject.items():
-        gone = [int(each.field.split()[1]) for each in every if each.after is None]
-        new = [int(str(each.after).split()[1]) for each in every if each.after is not None]
-        if gone:
-            plans.append(subjects.plan_deletion(registry, [name], gone))
-        if new:
-            plans.append(subjects.plan_registration(registry, name, new))
+            id = int(str(after).removeprefix("ID"))
+            new.setdefault(name, []).append(Deleted(number, id))
+    # Levels first: restored versions must be compatible by them.
+    plans = [subjects.plan_levels(registry, levels)] if levels else []
+    plans += [
+        subjects.plan_deletion(registry, [name], every, levels=name not in levels)
+        for name, every in gone.items()
+    ]
+    plans += [subjects.plan_registration(registry, name, every) for name, every in new.items()]
     return merge_plans(plans)

@@ -169,6 +169,33 @@ def test_deleted_versions_are_restored(
     assert newest not in versions(registry, subject)
 
 
+def test_deleted_subject_is_restored_with_its_level(
+    run: Line, registry: Registry, subject: str
+) -> None:
+    before = texts(registry, subject)
+    run("alter-compatibility", subject, "FULL", "--yes")
+    assert "FULL" in run("delete-schema", subject, "--dry-run").stdout
+    assert "FULL" not in run("delete-schema", subject, "--version", "1", "--dry-run").stdout
+    gone = run("delete-schema", subject, "--yes")
+    assert gone.status == 0 and versions(registry, subject) == [], str(gone)
+    assert "FULL" not in gone.stdout, "the registry keeps it"
+    entry = run("journal", "--last", "1").stdout.split()[0]
+    assert "FULL (kept by the registry)" in run("journal", entry).stdout
+    undone = run("undo", "--yes")
+    assert undone.status == 0 and texts(registry, subject) == before, str(undone)
+    url = f"{registry.url}/config/{subject}"
+    assert requests.get(url, timeout=10).json()["compatibilityLevel"] == "FULL"
+
+
+def test_old_version_is_restored_as_the_newest(run: Line, registry: Registry, subject: str) -> None:
+    assert "newest" not in run("delete-schema", subject, "--version", "2", "--dry-run").stdout
+    gone = run("delete-schema", subject, "--version", "1", "--yes")
+    assert gone.status == 0 and "newest" in gone.stderr, str(gone)
+    undone = run("undo", "--yes")
+    assert undone.status == 0 and "newest" in undone.stdout + undone.stderr, str(undone)
+    assert json.loads(texts(registry, subject)[-1]) == ONE
+
+
 def test_permanent_deletion_is_irreversible(run: Line, registry: Registry, subject: str) -> None:
     run("delete-schema", subject, "--version", "1", "--yes")
     plan = run("delete-schema", subject, "--permanent", "--dry-run").stdout
