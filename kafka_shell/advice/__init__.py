@@ -17,6 +17,7 @@ from kafka_shell.wire.connection import Cluster
 QUESTIONS: dict[str, set[str]] = {
     "deleted_records": {"topic", "broker", "broker-default"},
     "use": {"topic", "partition"},
+    "decoding": {"subject"},
     "access": {"acl", "user"},
     "elections": {"topic", "broker", "broker-default"},
     "acks_all": {"topic", "broker-default"},

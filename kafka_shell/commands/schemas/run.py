@@ -13,19 +13,16 @@ from kafka_shell.admin.schemas.files import LARGEST, SUFFIXES
 from kafka_shell.admin.schemas.registry import JSON_SCHEMA, NAMES, client_of, no_registry
 from kafka_shell.admin.schemas.subjects import Deleted, SchemaVersion, Subject
 from kafka_shell.base.command_results import Document, LazyRows, Listing, NoRows
-from kafka_shell.base.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.base.errors import UsageError, did_you_mean
 from kafka_shell.base.files import read_text
-from kafka_shell.base.plans import Advice, Change, NotChecked, Plan, Resource, merge_plans
+from kafka_shell.base.plans import Change, Plan, Resource, merge_plans
 from kafka_shell.base.results import Failure, Results
-from kafka_shell.base.units import counted, numbers_in, some
+from kafka_shell.base.units import numbers_in
 from kafka_shell.commands import select
 from kafka_shell.commands.schemas.render import readable
 from kafka_shell.commands.schemas.spec import LATEST
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
-from kafka_shell.wire.metadata_scan import scan
-
-_NAMED = 5  # topics in a remark
 
 
 def client(context: Context) -> Client:
@@ -164,28 +161,7 @@ def delete_schema(invocation: Invocation, context: Context) -> Plan:
     plan = subjects.plan_deletion(
         registry, chosen, numbers_in(text), latest=latest, permanent=permanent
     )
-    return _refusing(_with_topics(plan, chosen, permanent, context), missing)
-
-
-def _with_topics(plan: Plan, chosen: Sequence[str], permanent: bool, context: Context) -> Plan:
-    """The plan with the topics whose records have these subjects, by TopicNameStrategy."""
-    if not plan.steps:
-        return plan
-    suffixes = ("-key", "-value")
-    topics = {name[: -len(end)] for name in chosen for end in suffixes if name.endswith(end)}
-    try:
-        found = sorted(scan(context.cluster, sorted(topics)).names) if topics else []
-    except ShellError as error:
-        return plan.advised(Advice(not_checked=(NotChecked("topics", error.message),)))
-    used = f" of {counted(len(found), 'topic')} ({some(found, _NAMED)})" if found else ""
-    if permanent:
-        warning = (
-            f"records{used} with these IDs can no longer be decoded, unless other subjects have the"
-            " same schemas"
-        )
-        return plan.advised(Advice(warnings=(warning,)))
-    note = f"records{used} can still be decoded: the registry keeps the schemas by their IDs"
-    return plan.advised(Advice(notes=(note,)))
+    return _refusing(plan, missing)
 
 
 # -- undo and apply --------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from kafka_shell.admin.configs.model import HIDDEN
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.plans import Advice, Order, Plan, Secret, merge_plans
+from kafka_shell.base.plans import Advice, Effect, Order, Plan, Secret, merge_plans
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
@@ -91,13 +91,17 @@ def plan_state(context: Context, found: FileDifferences, wanted: State, options:
             pruned |= difference.removes
     kinds = {section.name for section in by_section}
     planning = Planning(context, wanted, options, kinds)
-    plans = [p for section, some in by_section.items() for p in section.plans(some, planning)]
+    first: list[Plan] = []
+    last: list[Plan] = []
+    for section, some in by_section.items():
+        for plan in section.plans(some, planning):
+            (last if plan.effect is Effect.DESTROY else first).append(plan)
     with planning.collecting():
         plan = plan_changes(planning.changes, context)
         _refuse_sensitive(plan, planning)
-        plans.append(plan)
+        first.append(plan)
     planning.mistakes.check()
-    plan = merge_plans(plans)
+    plan = merge_plans(first + last)
     advice = Advice(warnings=tuple(planning.warnings), confirm=pruned or planning.confirm)
     return replace(
         plan,

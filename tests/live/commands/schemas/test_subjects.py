@@ -285,6 +285,16 @@ def test_level_of_a_file_applies_to_its_schema(
     assert row["compatibility"] == "FULL"
 
 
+def test_apply_deletes_subjects_last(run: Line, tmp_path: Path, subject: str) -> None:
+    content = {"version": 1, "scope": {"subjects": [subject]}, "subjects": {}}
+    quotas = {f"client-id {subject}": {"producer_byte_rate": 1}}
+    name = written({**content, "quotas": quotas}, tmp_path, "state.json")
+    plan = run("apply", name, "--prune", "--dry-run", "--output", "json").json
+    kinds = [change["resource"].split()[0] for change in plan["changes"]]
+    assert kinds == ["client-id", "subject", "subject"], plan
+    assert any("can still be decoded" in note for note in plan["notes"])
+
+
 def test_what_changes_while_it_is_asked_is_not_deleted(
     registry: Registry, kafka: Program, tmp_path: Path, subject: str
 ) -> None:
