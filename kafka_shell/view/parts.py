@@ -102,11 +102,7 @@ class _Reader:
 
     def _read(self, source: Source) -> Found[tuple[Any, ...]]:
         try:
-            found = (
-                _subjects(self._cluster, self._properties)
-                if source is _subjects
-                else source(self._cluster)
-            )
+            found = source(self._cluster, self._properties)
             if isinstance(found, Results):
                 return tuple(found), next(iter(found.failures.values()), None)
             return found, None
@@ -121,18 +117,16 @@ class _Reader:
 # -- sources: Results if something could not be read -----------------------------------------------
 
 
-def _quotas(cluster: Cluster) -> tuple[Quota, ...]:
-
+def _quotas(cluster: Cluster, _: Properties) -> tuple[Quota, ...]:
     return quotas.describe(cluster)
 
 
-def _scram_users(cluster: Cluster) -> Rows[str]:
+def _scram_users(cluster: Cluster, _: Properties) -> Rows[str]:
     """Return all users with a SCRAM credential.
 
     Without permission, brokers close the connection if all users are requested, so the permission
     is checked with the name of a user that does not exist first.
     """
-
     why = scram.describe(cluster, [_NOBODY]).failures.get(_NOBODY)
     if why is not None and why.name != _NO_SUCH_USER:
         raise as_error(why)
@@ -140,20 +134,17 @@ def _scram_users(cluster: Cluster) -> Rows[str]:
     return with_failures(credentials.values, credentials.failures)
 
 
-def _acl_principals(cluster: Cluster) -> tuple[str, ...]:
-
+def _acl_principals(cluster: Cluster, _: Properties) -> tuple[str, ...]:
     return tuple(dict.fromkeys(binding.principal for binding in acls.describe(cluster)))
 
 
-def _groups(cluster: Cluster) -> Rows[str]:
-
+def _groups(cluster: Cluster, _: Properties) -> Rows[str]:
     listings = groups.list_groups(cluster)
     return with_failures(listings.values, listings.failures)
 
 
-def _client_ids(cluster: Cluster) -> Rows[str]:
+def _client_ids(cluster: Cluster, _: Properties) -> Rows[str]:
     """Return the client IDs of group members, unless there are too many groups."""
-
     listed = groups.list_groups(cluster)
     if (count := len(listed.values)) > _MOST_GROUPS:
         text = f"members are read for at most {_MOST_GROUPS} groups, there are {count:,}"
@@ -164,13 +155,11 @@ def _client_ids(cluster: Cluster) -> Rows[str]:
     return with_failures(names, listed.failures | found.failures)
 
 
-def _client_metrics(cluster: Cluster) -> tuple[str, ...]:
-
+def _client_metrics(cluster: Cluster, _: Properties) -> tuple[str, ...]:
     return tuple(configs.list_resources(cluster, ResourceType.CLIENT_METRICS))
 
 
-def _transactional_ids(cluster: Cluster) -> Rows[str]:
-
+def _transactional_ids(cluster: Cluster, _: Properties) -> Rows[str]:
     listed = transactions.list_transactions(cluster)
     failures: dict[object, Failure] = dict(listed.failures.items())
     if missing := transactions.without_coordinator(cluster):
@@ -178,15 +167,13 @@ def _transactional_ids(cluster: Cluster) -> Rows[str]:
     return with_failures((row.transactional_id for rows in listed for row in rows), failures)
 
 
-def _log_dirs(cluster: Cluster) -> Rows[str]:
-
+def _log_dirs(cluster: Cluster, _: Properties) -> Rows[str]:
     directories = log_dirs.describe(cluster, None, [])
     paths = dict.fromkeys(dir.path for dirs in directories for dir in dirs)
     return with_failures(paths, directories.failures)
 
 
-def _tokens(cluster: Cluster) -> tuple[str, ...]:
-
+def _tokens(cluster: Cluster, _: Properties) -> tuple[str, ...]:
     return tuple(token.id for token in delegation_tokens.describe(cluster))
 
 
@@ -200,15 +187,13 @@ def _subjects(cluster: Cluster, properties: Properties) -> tuple[str, ...]:
         raise ShellError(str(error), code="registry") from None
 
 
-def _features(cluster: Cluster) -> Rows[Feature]:
-
+def _features(cluster: Cluster, _: Properties) -> Rows[Feature]:
     supported = features.describe(cluster)
     return with_failures(supported.features, dict(supported.unread))
 
 
-def _registered(cluster: Cluster) -> Rows[ClientEntity]:
+def _registered(cluster: Cluster, _: Properties) -> Rows[ClientEntity]:
     """Return the clients that have registered their supported configs (KIP-649)."""
-
     registered = client_configs.registrations(cluster, now=int(time.time() * 1000))
     failures = {
         about: Failure("NOT_DECODED", f"{about}: {why.message}")
@@ -281,7 +266,6 @@ def read_group_topics(
 ) -> dict[TopicsOf, Part[tuple[str, ...]]]:
     """Read the topics of groups; errors are per group. Raises ShellError if no broker is
     reachable."""
-
     names = [topics_of.group for topics_of in wanted]
     try:
         offsets = group_resets.offsets_of(cluster, names)
