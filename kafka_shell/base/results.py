@@ -32,6 +32,16 @@ def mentions(message: str, about: str) -> bool:
     return re.search(word, message, re.IGNORECASE if space else 0) is not None
 
 
+# Features that a cluster does not have: no authorizer, no delegation tokens, no such API.
+ABSENT = frozenset(
+    {
+        "SECURITY_DISABLED", "DELEGATION_TOKEN_AUTH_DISABLED",
+        "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED", "unsupported-api", "unsupported-version",
+        "no-registry",
+    }
+)  # fmt: skip
+
+
 class Failure(Struct, frozen=True):
     """Why one item failed: Kafka's error name (`UNKNOWN_TOPIC_OR_PARTITION`) and a message.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.base.results import Failure
+from kafka_shell.base.results import ABSENT, Failure
 from kafka_shell.base.structs import CodedEnum
 
 if TYPE_CHECKING:
@@ -15,15 +15,6 @@ if TYPE_CHECKING:
     from kafka_shell.admin.quotas.model import EffectiveQuotas, Quota
     from kafka_shell.admin.tokens.model import DelegationToken
     from kafka_shell.base.plans import Secret
-
-# Features that a cluster does not have: no authorizer, no delegation tokens, no such API.
-ABSENT = frozenset(
-    {
-        "SECURITY_DISABLED", "DELEGATION_TOKEN_AUTH_DISABLED",
-        "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED", "unsupported-api", "unsupported-version",
-        "no-registry",
-    }
-)  # fmt: skip
 
 
 class UserPage(Struct, frozen=True):

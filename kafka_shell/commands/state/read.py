@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from kafka_shell.admin.users.model import ABSENT
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.plans import Change
-from kafka_shell.base.results import as_failure
+from kafka_shell.base.results import ABSENT, as_failure
 from kafka_shell.commands.state.model import State
 from kafka_shell.commands.state.render import name_changes
 from kafka_shell.commands.state.section import StateRequest, section_of

@@ -10,8 +10,8 @@ from kafka_shell.admin.acls.model import AclBinding, AclPermission
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientRegistration
 from kafka_shell.admin.quotas.model import EffectiveQuotas, Quota
 from kafka_shell.admin.tokens.model import DelegationToken
-from kafka_shell.admin.users.model import ABSENT, GeneratedPassword, ScramCredential, UserPage
-from kafka_shell.base.results import Failure
+from kafka_shell.admin.users.model import GeneratedPassword, ScramCredential, UserPage
+from kafka_shell.base.results import ABSENT, Failure
 from kafka_shell.base.units import counted, format_quota
 from kafka_shell.commands.client_configs.render import COLUMNS as CONFIGS
 from kafka_shell.commands.quotas.render import COLUMNS as QUOTAS
