@@ -122,11 +122,11 @@ def newest(folder: Path, *, cluster: str | None = None) -> Iterator[JournalEntry
     try:
         if cluster is None:
             folders = (
-                [file for file in folder.iterdir() if file.is_dir()] if _exists(folder) else []
+                [path for path in folder.iterdir() if path.is_dir()] if _exists(folder) else []
             )
         else:
             folders = [folder / _folder_name(cluster)]
-        paths = [file / name for file in folders for name in _names(file)]
+        paths = [part / name for part in folders for name in _names(part)]
     except OSError as error:
         raise ShellError(f"the journal {folder} cannot be read: {error.strerror}") from None
     for path in sorted(paths, key=lambda path: path.name, reverse=True):
@@ -135,8 +135,8 @@ def newest(folder: Path, *, cluster: str | None = None) -> Iterator[JournalEntry
 
 def find(folder: Path, id: str) -> JournalEntry | Path | None:
     """The entry with this ID, its path if it cannot be read, or None."""
-    for file in folder.iterdir() if _exists(folder) else ():
-        path = _path(file, id) if file.is_dir() else None
+    for part in folder.iterdir() if _exists(folder) else ():
+        path = _path(part, id) if part.is_dir() else None
         if path is not None:
             return _read(path)
     return None

@@ -282,7 +282,6 @@ class PartitionsApi(Family):
         one is in sync and the cluster is healthy; if it is not within a minute, `apply` raises
         UnexpectedEnd (code `paused`), and the other moves can be planned again.
         """
-
         return self._calls.plan(
             reassignment.plan_move, replicas, throttle=throttle, batches=batches
         )

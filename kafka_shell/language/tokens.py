@@ -379,7 +379,6 @@ class _Reader:
         return end
 
     def _pipe(self, at: int) -> tuple[str, Span, int]:
-
         operator = (at, at + 1)
         self.operators.append(operator)
         end = end_of_pipeline(self.text, at + 1)

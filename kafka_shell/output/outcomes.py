@@ -203,8 +203,8 @@ def remark_lines(plan: Plan, room: int | None = None, *, notes: bool = True) -> 
         yield from hang(text("warning: ", "warning") + text(warning), room, 2)
     for note in plan.advice.notes if notes else ():
         yield from hang(text("note: ", "hint") + text(note), room, 2)
-    for checked in plan.advice.not_checked:
-        line = text("not checked: ", "warning") + text(f"{checked.what}: {checked.reason}")
+    for left_out in plan.advice.not_checked:
+        line = text("not checked: ", "warning") + text(f"{left_out.what}: {left_out.reason}")
         yield from hang(line, room, 2)
 
 
@@ -520,7 +520,7 @@ def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
     done = [each for each in done if not (each.note and each.before == each.after is not None)]
     resources = _done_resources(outcome)
     following = outcome.plan.following
-    moves = [resource.resource for resource in resources if resource.resource.kind in MOVED]
+    moves = [change.resource for change in resources if change.resource.kind in MOVED]
     if moves and following.follow is not None and following.waited is None:
         yield text("started moving ", "good") + text(count_kinds(moves))
         return

@@ -134,7 +134,7 @@ def run_file(
         raise UsageError(f"{path} cannot be read: {why}", code="file") from None
     with file:
         if real in files or len(files) == MAX_DEPTH:
-            chain = " -> ".join(folder.name for folder in [*files, real])
+            chain = " -> ".join(script.name for script in [*files, real])
             what = "is already running" if real in files else f"exceeds {MAX_DEPTH} nested scripts"
             raise ShellError(f"{path} {what}: {chain} (no line of it was run)", code="file")
         files.append(real)

@@ -251,7 +251,6 @@ def list_groups(
     missing, or the topic `__consumer_offsets` if no broker is the coordinator of some groups.
     Raises ShellError if no broker can be reached.
     """
-
     request = messages.ListGroupsRequest(
         states_filter=list(states),
         types_filter=[group_type.value for group_type in types],

@@ -131,7 +131,7 @@ def progress(
     if wanted is None:
         moving = under_way(cluster).values
         return tuple(
-            _in_progress(size, None) for size in with_sizes(cluster, list(moving.values()))
+            _in_progress(moved, None) for moved in with_sizes(cluster, list(moving.values()))
         )
     return tuple(with_dir_status(cluster, dirs or {}, settled_rows(cluster, wanted)))
 

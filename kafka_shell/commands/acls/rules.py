@@ -286,14 +286,12 @@ class _Rule(Kind):
     """`allow User:bob Read,Write from 10.0.0.1` -> the text."""
 
     def convert(self, parameter: Parameter, text: str) -> str:
-
         if text:
             parse_rule(text, remove=parameter.name == "--remove")
         return text
 
     def last_fragment(self, text: str) -> Fragment:
         """Return the last word, or the last operation; its key is the rule so far."""
-
         before, last = split_unfinished(text)
         at = last.span[0]
         part = _PARTS[len(before)] if len(before) < len(_PARTS) else "done"
@@ -311,7 +309,6 @@ class _Operations(Words):
     """Read,describe-configs -> "Read,DescribeConfigs"."""
 
     def convert(self, parameter: Parameter, text: str) -> str:
-
         found, at = [], 0
         for part in text.split(","):
             operation = find_operation(part.strip())

@@ -193,13 +193,11 @@ def _indented(line: Text) -> Text:
 
 
 def _table(table: ConfigTable, width: int | None) -> Iterator[Text]:
-
     return kip248_table(table, width)
 
 
 def _lines(lines: Sequence[ConfigLine], width: int | None) -> Iterator[Text]:
     """The lines, without blank lines between them."""
-
     for line in lines:
         yield from config_line(line, width)
 

@@ -200,7 +200,6 @@ def read_document(path: Path) -> DocumentValue | None:
 
 def _json_tree(file: str, text: str) -> Node | None:
     """The root of a JSON document: YAML limits names to 1,024 characters."""
-
     if not text.strip():
         return None
     try:

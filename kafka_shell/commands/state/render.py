@@ -22,7 +22,7 @@ def diff_page(diff: StateDiff, width: int | None) -> Iterator[Text]:
     if diff.changes:
         yield text(f"--- {diff.before}", "removed")
         yield text(f"+++ {diff.after}", "added")
-    changes = [change.change for change in diff.changes]
+    changes = [differing.change for differing in diff.changes]
     for line in changes_lines(changes, None):
         yield from hang(line, width, 6)
     yield from grouped_failure_lines(diff.unread, width)
@@ -48,8 +48,8 @@ def name_changes(changes: Sequence[Change]) -> str:
 
 def _rows(diff: StateDiff) -> Iterator[object]:
     """The CSV rows: one for each difference."""
-    for change in diff.changes:
-        yield ChangeResult(change.change, "differs")
+    for differing in diff.changes:
+        yield ChangeResult(differing.change, "differs")
     for about, failure in diff.unread.items():
         yield ChangeResult(Change(Resource(about), "alter"), "not compared", failure)
     for differing in diff.out_of_scope:

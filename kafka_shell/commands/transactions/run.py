@@ -53,7 +53,6 @@ def partitions_of(
     invocation: Invocation, cluster: Cluster
 ) -> tuple[list[TopicPartition], dict[Resource, Failure]]:
     """The selected partitions, and a failure for each that does not exist."""
-
     numbers = invocation["partition"]
     if numbers:
         named = invocation["topic"]

@@ -193,7 +193,6 @@ def scram_credentials(invocation: Invocation, context: Context) -> Any:
 
 
 def _to_delete(invocation: Invocation) -> list[Any]:
-
     with pointing_at(invocation.span("delete")):
         return [mechanism_of(word) for word in invocation["delete"].split(",")]
 
@@ -215,7 +214,6 @@ def _password(
     invocation: Invocation, context: Context, user: str, requested: list[RequestedCredential]
 ) -> Secret | None:
     """The password for the credentials that have none on the command line; None if all have one."""
-
     source = next((name for name in ("password-file", "generate") if invocation[name]), "")
     if all(credential.password for credential in requested):
         if source:
