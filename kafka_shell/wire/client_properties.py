@@ -16,6 +16,8 @@ from kafka_shell.base.files import read_bytes
 from kafka_shell.base.plans import Secret
 from kafka_shell.base.units import to_path
 from kafka_shell.wire.endpoint import (
+    JKS,
+    PKCS12,
     Assertion,
     ConnectionConfig,
     OAuth,
@@ -665,7 +667,7 @@ class _Reader:
         return secure[0] if secure else "TLSv1.2"
 
     def _store(self, store: str) -> str:
-        """Return the path of a PEM file or PKCS12 store."""
+        """Return the path of a PEM file, or of a JKS or PKCS12 store."""
         location = self._text(f"{store}.location")
         if not location:
             return ""
@@ -675,14 +677,10 @@ class _Reader:
                 head = file.read(1 << 16)
         except OSError as error:
             what = f"{store}.location={location} cannot be read: {error.strerror}"
-            raise bad(where, what, "Use a PEM file or a PKCS12 store.") from None
-        if head[:4] == b"\xfe\xed\xfe\xed":
-            keytool = f"keytool -importkeystore -srckeystore {location} -deststoretype PKCS12"
-            what = f"{location} is a JKS store, which is not supported"
-            raise bad(where, what, f"Convert it: {keytool} -destkeystore {path.stem}.p12")
-        if not is_pem(head) and head[:1] != b"\x30":
-            what = f"{location} is neither a PEM file nor a PKCS12 store"
-            raise bad(where, what, f"Set {store}.location to a PEM file or a PKCS12 store.")
+            raise bad(where, what, "Use a PEM file, or a JKS or PKCS12 store.") from None
+        if not (is_pem(head) or head.startswith((PKCS12, JKS))):
+            what = f"{location} is neither a PEM file nor a JKS or PKCS12 store"
+            raise bad(where, what, f"Set {store}.location to one of these.")
         return str(path)
 
 

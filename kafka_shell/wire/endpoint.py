@@ -185,14 +185,18 @@ def parse_via(text: str) -> Via:
     )
 
 
+PKCS12, JKS = b"\x30", b"\xfe\xed\xfe\xed"
+"""How the files of Java's stores begin."""
+
+
 def is_pem(data: bytes) -> bool:
     """Return whether a file is PEM, not a store of Java."""
     return b"-----BEGIN" in data
 
 
 class Tls(Struct, frozen=True):
-    """TLS settings. Each `*_file` is the path of a PEM file or a PKCS12 store, each `*_text` is PEM
-    text.
+    """TLS settings. Each `*_file` is the path of a PEM file, or of a JKS or PKCS12 store, each
+    `*_text` is PEM text.
 
     Without a CA, the system's trust store is used. The certificate's file may contain the key.
     """

@@ -13,7 +13,8 @@ from pathlib import Path
 from kafka_shell.base.errors import ShellError, missing_package
 from kafka_shell.base.plans import Secret
 from kafka_shell.base.units import to_path
-from kafka_shell.wire.endpoint import Address, Tls, is_pem
+from kafka_shell.wire import jks
+from kafka_shell.wire.endpoint import JKS, Address, Tls, is_pem
 from kafka_shell.wire.failures import unreachable
 
 _HOSTNAME_MISMATCH = {62, 64}  # X509_V_ERR_HOSTNAME_MISMATCH, IP_ADDRESS_MISMATCH
@@ -51,7 +52,7 @@ def _load_ca(context: ssl.SSLContext, tls: Tls) -> None:
 def _load_client_certificate(context: ssl.SSLContext, tls: Tls) -> None:
     where = tls.certificate_file or "ssl.keystore.certificate.chain"
     text = tls.certificate_text or _read(
-        tls.certificate_file, "ssl.keystore", tls.certificate_password
+        tls.certificate_file, "ssl.keystore", tls.certificate_password, tls.key_password
     )
     if tls.key_text is not None:
         text = f"{tls.key_text.reveal()}\n{text}"
@@ -114,8 +115,8 @@ def _as_file(text: str) -> Iterator[str]:
         yield file.name
 
 
-def _read(path: str, store: str, password: Secret | None) -> str:
-    """Return the PEM text of a PEM file or PKCS12 store."""
+def _read(path: str, store: str, password: Secret | None, of_key: Secret | None = None) -> str:
+    """Return the PEM text of a PEM file, or of a JKS or PKCS12 store."""
     try:
         data = to_path(path).read_bytes()
     except OSError as error:
@@ -123,19 +124,26 @@ def _read(path: str, store: str, password: Secret | None) -> str:
     if is_pem(data):
         return data.decode("utf-8", "replace")
     try:
-        from cryptography.hazmat.primitives.serialization import (
-            Encoding,
-            NoEncryption,
-            PrivateFormat,
-            pkcs12,
-        )
+        if not data.startswith(JKS):
+            return _of_pkcs12(data, password)
+        return jks.to_pem(data, *(each.reveal() if each else None for each in (password, of_key)))
     except ImportError:
         raise missing_package(f"reading {path}", "cryptography", "pkcs12") from None
-    try:
-        found = pkcs12.load_pkcs12(data, password.reveal().encode() if password else None)
     except ValueError:
         hint = f"Check {store}.password, or write the store with a newer keytool."
         raise _bad_file(f"{path} is damaged, or {store}.password is wrong", None, hint) from None
+
+
+def _of_pkcs12(data: bytes, password: Secret | None) -> str:
+    """The PEM text of a store. Raises ValueError, and ImportError without the extra `pkcs12`."""
+    from cryptography.hazmat.primitives.serialization import (
+        Encoding,
+        NoEncryption,
+        PrivateFormat,
+        pkcs12,
+    )
+
+    found = pkcs12.load_pkcs12(data, password.reveal().encode() if password else None)
     certificates = [each.certificate for each in (found.cert, *found.additional_certs) if each]
     parts = [certificate.public_bytes(Encoding.PEM) for certificate in certificates]
     if found.key is not None:

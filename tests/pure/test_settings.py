@@ -241,11 +241,9 @@ def test_an_unused_login_is_a_warning(tmp_path: Path) -> None:
 def test_store_of_another_type_is_named(tmp_path: Path) -> None:
     store = tmp_path / "store.bin"
     text = f"security.protocol=SSL\nssl.truststore.location={store}\n"
-    store.write_bytes(b"\xfe\xed\xfe\xed\0")
-    assert "is a JKS store" in wrong(flags=properties(tmp_path, text)).message
     store.write_bytes(b"MZ")
     error = wrong(flags=properties(tmp_path, text))
-    assert f"{store} is neither a PEM file nor a PKCS12 store" in error.message
+    assert f"{store} is neither a PEM file nor a JKS or PKCS12 store" in error.message
 
 
 @pytest.mark.parametrize(

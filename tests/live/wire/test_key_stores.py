@@ -18,7 +18,8 @@ from cryptography.x509 import load_pem_x509_certificates
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.program import Program, Run
 
-PASSWORD = "store password"
+PASSWORD = "store pässword"
+KEY_PASSWORD = "key password"
 
 
 def keytool(*words: object) -> None:
@@ -29,13 +30,18 @@ def keytool(*words: object) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.fixture(scope="module")
-def made(secure_sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Client properties with stores of the CA and of the user admin."""
+@pytest.fixture(scope="module", params=["PKCS12", "JKS"])
+def made(
+    request: pytest.FixtureRequest,
+    secure_sandbox: Sandbox,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, str]:
+    """Client properties with stores of the CA and of the user admin. Keys in JKS have a password of
+    their own."""
     tls, folder = secure_sandbox.folder / "tls", tmp_path_factory.mktemp("stores")
-    trust, key, given = (folder / name for name in ("trust.p12", "key.p12", "given.p12"))
+    trust, key, given = (folder / name for name in ("trust", "key", "given.p12"))
     keytool("-importcert", "-noprompt", "-alias", "ca", "-file", tls / "ca.pem",
-            "-keystore", trust, "-storetype", "PKCS12", "-storepass", PASSWORD)  # fmt: skip
+            "-keystore", trust, "-storetype", request.param, "-storepass", PASSWORD)  # fmt: skip
     pem = (tls / "admin.pem").read_bytes()
     certificate, *rest = load_pem_x509_certificates(pem)
     given.write_bytes(
@@ -44,18 +50,19 @@ def made(secure_sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> d
             BestAvailableEncryption(PASSWORD.encode()),
         )
     )  # fmt: skip
+    own = ["-alias", "admin", "-destkeypass", KEY_PASSWORD] if request.param == "JKS" else []
     keytool("-importkeystore", "-srckeystore", given, "-srcstorepass", PASSWORD,
-            "-destkeystore", key, "-deststoretype", "PKCS12",
-            "-deststorepass", PASSWORD)  # fmt: skip
+            "-destkeystore", key, "-deststoretype", request.param,
+            "-deststorepass", PASSWORD, *own)  # fmt: skip
     return {
         "bootstrap.servers": secure_sandbox.bootstraps["SSL"],
         "security.protocol": "SSL",
         "ssl.truststore.location": str(trust),
-        "ssl.truststore.type": "PKCS12",
+        "ssl.truststore.type": request.param,
         "ssl.truststore.password": PASSWORD,
         "ssl.keystore.location": str(key),
         "ssl.keystore.password": PASSWORD,
-        "ssl.key.password": PASSWORD,
+        "ssl.key.password": KEY_PASSWORD if own else PASSWORD,
     }
 
 
@@ -86,18 +93,22 @@ def test_wrong_password_names_the_store(stores: dict[str, str], tmp_path: Path, 
     assert f"{stores[f'{store}.location']} is damaged, or {store}.password is wrong" in run.stderr
 
 
-def test_password_of_the_key_is_not_that_of_the_store(
-    stores: dict[str, str], tmp_path: Path
-) -> None:
+def test_password_of_the_key_counts_in_jks_only(stores: dict[str, str], tmp_path: Path) -> None:
     run = whoami(tmp_path, stores | {"ssl.key.password": "of the key in PEM"})
-    assert run.status == 0, str(run)
+    jks = stores["ssl.truststore.type"] == "JKS"
+    assert run.status == (3 if jks else 0), str(run)
 
 
-def test_jks_store_says_how_to_convert_it(stores: dict[str, str], tmp_path: Path) -> None:
-    jks = tmp_path / "old.jks"
-    keytool("-importkeystore", "-srckeystore", stores["ssl.truststore.location"],
-            "-srcstorepass", PASSWORD, "-destkeystore", jks, "-deststoretype", "JKS",
-            "-deststorepass", PASSWORD)  # fmt: skip
-    run = whoami(tmp_path, stores | {"ssl.truststore.location": str(jks)})
-    assert run.status == 2 and "is a JKS store" in run.stderr, str(run)
-    assert f"keytool -importkeystore -srckeystore {jks} -deststoretype PKCS12" in run.stderr
+def test_jks_store_is_read_without_its_password(stores: dict[str, str], tmp_path: Path) -> None:
+    if stores["ssl.truststore.type"] == "JKS":
+        del stores["ssl.truststore.password"]
+        run = whoami(tmp_path, stores)
+        assert run.status == 0, str(run)
+
+
+def test_damaged_store_is_named(stores: dict[str, str], tmp_path: Path) -> None:
+    cut = tmp_path / "cut"
+    cut.write_bytes(Path(stores["ssl.truststore.location"]).read_bytes()[:-100])
+    del stores["ssl.truststore.password"]
+    run = whoami(tmp_path, stores | {"ssl.truststore.location": str(cut)})
+    assert run.status == 3 and f"{cut} is damaged" in run.stderr, str(run)
