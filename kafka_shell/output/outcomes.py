@@ -517,7 +517,7 @@ def verdict_of(outcome: Outcome) -> Text:
 def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
     """`created topic orders`, one line per resource; a count if there are many."""
     done = [item.change for item in outcome.changes if item.status == "done"]
-    done = [each for each in done if not (each.note and each.before == each.after is not None)]
+    done = [each for each in done if not _is_kept(each)]
     resources = _done_resources(outcome)
     following = outcome.plan.following
     moves = [change.resource for change in resources if change.resource.kind in MOVED]
@@ -532,6 +532,12 @@ def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
         return
     for changes in by_resource(done if verbose else without_ids(done)):
         yield _done_line(changes)
+
+
+def _is_kept(change: Change) -> bool:
+    """Whether it was left as it was. A password is replaced beside the same iterations."""
+    same = change.before is not None and change.before == change.after
+    return same and bool(change.note) and change.reversible
 
 
 def _done_resources(outcome: Outcome) -> list[Change]:

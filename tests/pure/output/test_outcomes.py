@@ -357,3 +357,13 @@ def test_offsets_of_many_partitions_are_counted() -> None:
     drawing = writer()
     drawing.write(outcome(made, *["done"] * 9))
     assert out_of(drawing) == "altered offsets of group g: 9 partitions\n"
+
+
+@pytest.mark.parametrize("reversible", [True, False])
+def test_what_was_kept_is_not_told_but_a_new_password_is(reversible: bool) -> None:
+    """A password is replaced beside the same iterations."""
+    same = ("alter", "SCRAM-SHA-256", "iterations=4096", "iterations=4096")
+    change = Change(Resource("user", "alice"), *same, note="n", reversible=reversible)
+    drawing = writer()
+    drawing.write(outcome(plan(change), "done"))
+    assert ("user alice" in out_of(drawing)) is not reversible
