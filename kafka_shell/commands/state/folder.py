@@ -124,7 +124,7 @@ def _is_export(file: Path, as_text: Callable[[Content], str], state: State) -> b
         unchanged = as_text(document(earlier)) == file.read_text(encoding="utf-8")
     except ShellError:
         return False
-    return unchanged and earlier.parts.keys() <= {*state.parts, *state.unread}
+    return unchanged and earlier.parts.keys().isdisjoint(state.absent)
 
 
 def _refuse(path: Path, others: Sequence[str]) -> None:

@@ -59,8 +59,10 @@ def test_files_of_kinds_that_are_not_exported_stay(tmp_path: Path) -> None:
     subjects = State({"subjects": {"a": {"type": "AVRO", "schema": "1"}}})
     (tmp_path / "subjects.yaml").write_text(yaml_text(document(subjects)))
     before = contents(tmp_path)
+    without = state(1)
+    without.absent = {"subjects": Failure("no-registry", "no schema registry is configured")}
     with pytest.raises(ShellError, match=r"subjects\.yaml"):
-        export(tmp_path, state(1))
+        export(tmp_path, without)
     assert contents(tmp_path) == before
 
 
