@@ -3,13 +3,13 @@
 -- tags: availability
 -- description: The partition cannot be read or written until one of its in-sync replicas is back.
 --   An unclean leader election makes another replica the leader and loses the records that
---   replica does not have. Where all in-sync replicas are on offline brokers, B24 counts the
---   partition: start the broker.
+--   replica does not have. Where all in-sync replicas, or if there are none all replicas, are on
+--   offline brokers, B24 counts the partition: start the broker.
 -- source: Apache Kafka documentation, Unclean leader election
 -- fix: leader resource = try_element_at(array_except(replicas, offline), 1)
 WITH judged AS (
-  SELECT p.*, p.leader IS NULL AND (size(p.isr) = 0
-    OR size(array_except(p.isr, coalesce(c.offline, array()))) > 0) AS bad
+  SELECT p.*, p.leader IS NULL AND size(array_except(IF(size(p.isr) = 0, p.replicas, p.isr),
+    coalesce(c.offline, array()))) > 0 AS bad
   FROM partitions p LEFT JOIN (SELECT cluster, offline FROM clusters) c ON c.cluster = p.cluster
 )
 SELECT cluster, concat(topic, ':', partition) AS resource,

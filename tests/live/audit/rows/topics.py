@@ -132,6 +132,12 @@ CASES: list[Case] = [
       found("down:0", "alarm", remedy="",
             reason="no leader; replicas on brokers 1, 2, in-sync replicas: 1;"
                    " all replicas are offline")]),
+    ("T07", "without in-sync replicas, as with eligible leader replicas, all replicas count",
+     {"clusters": [{"offline": [2, 3]}],
+      "partitions": [{"topic": "orders", "partition": number, "replicas": replicas, "isr": [],
+                      "leader": None, "offline": [2, 3]}
+                     for number, replicas in enumerate(([2, 3], [1, 2]))]},
+     [found("orders:0", "ok"), found("orders:1", "alarm")]),
     ("T09", "a replica that a reassignment adds is not in sync yet",
      {"partitions": [{"topic": "moved", "replicas": [1, 2, 4], "isr": [1, 2]},
                      {"topic": "behind", "replicas": [1, 2, 3, 4], "isr": [1, 2]},
