@@ -18,8 +18,7 @@ from kafka_shell.audit.snapshot import check
 from kafka_shell.audit.table import Table
 from kafka_shell.audit.trends import shown
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.inverse import inverse
-from kafka_shell.base.plans import Change, Resource, Value
+from kafka_shell.base.plans import Change, Resource, Value, inverse
 from kafka_shell.base.text import is_printable, positional
 from kafka_shell.base.units import same_value
 from kafka_shell.output.change_kinds import lines

@@ -221,3 +221,21 @@ def _hidden(raw: str, start: int, shown: str) -> str:
     if not secret.strip("'\""):
         return raw
     return raw[:start] + (shown or "*" * len(secret)) + closing
+
+
+_ITEM = re.compile(r"<\s*(?:li|dt|dd|tr)\b[^>]*>", re.IGNORECASE)
+_BREAK = re.compile(r"<\s*(?:br|/?p|/?ul|/?ol|/?dl|/?table|/tr|/?div)\b[^>]*>", re.IGNORECASE)
+_BLANKS = re.compile(r"[^\S\n]+")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+_LINE_BREAKS = re.compile(r"\s*\n\s*")
+
+
+def text_of_html(html: str) -> str:
+    """Return the text without tags: a line per paragraph, a dash per item. `a < b` is kept."""
+    from html import unescape
+
+    text = html.replace("\n", " ")
+    text = _ITEM.sub("\n- ", _BREAK.sub("\n", text))
+    text = _BLANKS.sub(" ", unescape(_TAG.sub("", text)))
+    text = "".join(char for char in text if char == "\n" or is_printable(char))
+    return _LINE_BREAKS.sub("\n", text).strip()

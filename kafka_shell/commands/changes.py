@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shell.base.inverse import inverse
-from kafka_shell.base.plans import Advice, Change, Plan, merge_plans
+from kafka_shell.base.plans import Advice, Change, Plan, inverse, merge_plans
 from kafka_shell.commands import function
 from kafka_shell.output.change_kinds import KINDS, ChangeKind, key_of, line_of
 

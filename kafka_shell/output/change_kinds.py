@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
-from kafka_shell.base.inverse import inverse
-from kafka_shell.base.plans import Change, Resource
+from kafka_shell.base.plans import Change, Resource, inverse
 from kafka_shell.base.text import entity_parts, literal, positional, with_option
 from kafka_shell.base.units import (
     ConfigType,
@@ -275,7 +274,7 @@ KINDS: dict[str, ChangeKind] = {
     "client-config": ChangeKind(_client_config_line, "client_configs.run:plan_changes"),
     "token": ChangeKind(_token_line, "tokens.run:plan_changes"),
     **dict.fromkeys(("group-offsets", SHARE_OFFSETS), _OFFSETS),
-    "replica": ChangeKind(replica_line, "partitions.log_dirs:plan_changes"),
+    "replica": ChangeKind(replica_line, "partitions.run:plan_changes"),
     "rollback-file": ChangeKind(_reassignment_line, "partitions.reassignments:plan_rollbacks"),
     "replicate": ChangeKind(_replicas_line, "partitions.reassignments:plan_factors"),
     "move": ChangeKind(_racks_line, "partitions.reassignments:plan_racks"),

@@ -21,6 +21,7 @@ from kafka_shell.wire.endpoint import (
     Assertion,
     ConnectionConfig,
     OAuth,
+    PasswordSource,
     Sasl,
     Tls,
     Via,
@@ -30,7 +31,6 @@ from kafka_shell.wire.endpoint import (
     parse_addresses,
     parse_via,
 )
-from kafka_shell.wire.password_source import PasswordSource
 
 T = TypeVar("T")
 D = TypeVar("D", int, None)

@@ -24,8 +24,7 @@ from kafka_shell.sandbox.cluster import wipe
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.session import options_from, start_with_data
 from kafka_shell.sandbox.twin import build as spare
-from kafka_shell.sandbox.twin.build import connect
-from kafka_shell.sandbox.twin.model import Original
+from kafka_shell.sandbox.twin.build import Original, connect
 from tests.bench.table import HEADINGS, MIB, Measure, line, show
 
 TOPICS, BROKERS = 10_000, 100

@@ -25,8 +25,7 @@ from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.settings import Settings
 from kafka_shell.shell.completer import ShellCompleter
 from kafka_shell.shell.keys import reduce_latency
-from kafka_shell.view.cache import Cache
-from kafka_shell.view.readers import read_topics
+from kafka_shell.view.cache import Cache, read_topics
 from kafka_shell.view.view import ClusterView
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.base.errors import ShellError, Status
-from kafka_shell.wire import password_source
+from kafka_shell.wire import endpoint
 from tests.support.password_settings import SASL, loaded, password
 
 
 @pytest.fixture(autouse=True)
 def nothing_known() -> Iterator[None]:
-    password_source._passwords.clear()
+    endpoint._passwords.clear()
     yield
-    password_source._passwords.clear()
+    endpoint._passwords.clear()
 
 
 @pytest.mark.parametrize("key", ["password-command", "password_command"])

@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.settings import load
-from kafka_shell.wire import password_source
+from kafka_shell.wire import endpoint
 from tests.support.password_settings import SASL, loaded, password
 
 JAAS = "org.apache.kafka.common.security.plain.PlainLoginModule required"
@@ -18,9 +18,9 @@ JAAS = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 
 @pytest.fixture(autouse=True)
 def nothing_known() -> Iterator[None]:
-    password_source._passwords.clear()
+    endpoint._passwords.clear()
     yield
-    password_source._passwords.clear()
+    endpoint._passwords.clear()
 
 
 def test_the_command_is_not_shown(tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ from kafka_shell.admin.client_configs.model import (
     config_record,
     read_registration,
 )
+from kafka_shell.clients import DynamicKafkaConsumer
 from kafka_shell.clients import follow as reading
-from kafka_shell.clients.dynamic import DynamicKafkaConsumer
 from tests.support.waiting import wait_for
 
 USER = "ANONYMOUS"

@@ -14,7 +14,7 @@ from kafka_shell.run.reporting import warn_of_settings
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.settings import Settings, load
-from kafka_shell.wire import password_source
+from kafka_shell.wire import endpoint
 from kafka_shell.wire.connection import Cluster
 from tests.support.program import Process
 from tests.support.samples import Tty
@@ -22,9 +22,9 @@ from tests.support.samples import Tty
 
 @pytest.fixture(autouse=True)
 def nothing_known() -> Iterator[None]:
-    password_source._passwords.clear()
+    endpoint._passwords.clear()
     yield
-    password_source._passwords.clear()
+    endpoint._passwords.clear()
 
 
 def password(found: Settings) -> str:

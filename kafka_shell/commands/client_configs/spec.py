@@ -10,8 +10,8 @@ from kafka_shell.language.command import Argument, Command, Example, Option
 from kafka_shell.language.kinds import CandidateSource
 
 _KEYS = CandidateSource(
-    by_name("client_configs.complete:offer"),
-    document=by_name("client_configs.complete:document"),
+    by_name("configs.complete:offer_client_configs"),
+    document=by_name("configs.complete:document_client_config"),
 )
 CLIENT_CONFIG_PAIR = kinds.Pair("client-config-pair", _KEYS)
 CLIENT_CONFIG_KEYS = kinds.Keys("client-config-keys", _KEYS, "KEYS")

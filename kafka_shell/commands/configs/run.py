@@ -31,6 +31,7 @@ from kafka_shell.base.errors import (
 from kafka_shell.base.plans import Change, Plan, merge_plans
 from kafka_shell.base.results import Parts, Results
 from kafka_shell.base.structs import replace
+from kafka_shell.base.text import text_of_html
 from kafka_shell.base.units import some
 from kafka_shell.commands import select
 from kafka_shell.commands.configs.spec import LISTED, OTHER_SUBJECTS
@@ -166,11 +167,7 @@ def _in_plain_text(entry: ConfigEntry) -> ConfigEntry:
     return replace(entry, documentation=_text_of(entry.documentation))
 
 
-@lru_cache(maxsize=1_000)
-def _text_of(html: str) -> str:
-    from kafka_shell.view.readers import plain
-
-    return plain(html)
+_text_of = lru_cache(maxsize=1_000)(text_of_html)
 
 
 def _check_keys(

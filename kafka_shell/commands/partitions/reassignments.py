@@ -25,8 +25,7 @@ from kafka_shell.admin.partitions.partition_files import (
 from kafka_shell.admin.partitions.planner.placement import MIN_GAIN, PlanLimits
 from kafka_shell.admin.partitions.planner.plan import Scope
 from kafka_shell.admin.partitions.progress import CurrentAssignment, current_assignment
-from kafka_shell.admin.partitions.reassignment import plan_cancel
-from kafka_shell.admin.partitions.rollback import with_rollback
+from kafka_shell.admin.partitions.reassignment import plan_cancel, with_rollback
 from kafka_shell.admin.partitions.sizes import Disks, Sizes
 from kafka_shell.admin.partitions.targets import Brokers, Targets, read_rebalance
 from kafka_shell.admin.partitions.throttles import RemoveThrottle, left_behind

@@ -270,7 +270,7 @@ COMMANDS: tuple[Command, ...] = (
         name="describe-log-dirs",
         summary="Show log directories, or disk usage by broker, topic or partition.",
         family="partitions",
-        run="partitions.log_dirs:describe_log_dirs",
+        run="partitions.run:describe_log_dirs",
         arguments=(
             Argument("topic", kinds.TOPIC_PARTITIONS,
                      "Only these partitions: orders:0,3-5  orders  svc-*  (default: all)",
@@ -306,7 +306,7 @@ COMMANDS: tuple[Command, ...] = (
         name="alter-log-dirs",
         summary="Move replicas to another log directory of their broker.",
         family="partitions",
-        run="partitions.log_dirs:alter_log_dirs",
+        run="partitions.run:alter_log_dirs",
         effect=Effect.CHANGE,
         arguments=(
             Argument("topic", kinds.TOPIC_PARTITIONS, "Partitions: orders:0,3-5  orders  svc-*",

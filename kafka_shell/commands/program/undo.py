@@ -8,9 +8,8 @@ from pathlib import Path
 from kafka_shell import journal as book
 from kafka_shell.base.command_results import NoRows
 from kafka_shell.base.errors import ShellError
-from kafka_shell.base.inverse import net
 from kafka_shell.base.outcome import JournalEntry, is_applied
-from kafka_shell.base.plans import Advice, Change, Effect, Plan
+from kafka_shell.base.plans import Advice, Change, Effect, Plan, net
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import same_value, shorten_command, some
 from kafka_shell.base.waits import SETTLE_S

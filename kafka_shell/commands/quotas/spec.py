@@ -9,9 +9,9 @@ from kafka_shell.language.command import Argument, Command, Example, Option, Sho
 from kafka_shell.language.kinds import CandidateSource
 
 QUOTAS = CandidateSource(
-    by_name("quotas.complete:offer"),
+    by_name("configs.complete:offer_quotas"),
     lambda found, view: ("quotas",),
-    by_name("quotas.complete:document"),
+    by_name("configs.complete:document_quota"),
 )
 QUOTA_PAIR = kinds.Pair("quota-pair", QUOTAS)  # producer_byte_rate=5MB/s -> (key, text)
 QUOTA_KEY = kinds.Words("quota-key", QUOTAS, "KEYS")

@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from io import StringIO
 from pathlib import Path
 
-from kafka_shell.admin.partitions.rollback import WriteRollback
+from kafka_shell.admin.partitions.reassignment import WriteRollback
 from kafka_shell.admin.topics.steps import CreatePartitions, CreateTopics
 from kafka_shell.base.errors import ShellError, Status, UsageError, did_you_mean
 from kafka_shell.base.java import find_java

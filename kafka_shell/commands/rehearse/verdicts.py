@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from kafka_shell import connection_options
 from kafka_shell.admin.acls.authorizer import STANDARD
-from kafka_shell.admin.partitions.rollback import WriteRollback
+from kafka_shell.admin.partitions.reassignment import WriteRollback
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.schemas.registry import NO_REGISTRY
 from kafka_shell.base.errors import ShellError, UsageError

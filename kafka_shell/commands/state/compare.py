@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from kafka_shell import settings
 from kafka_shell.base.errors import ShellError, UsageError
-from kafka_shell.base.inverse import reverse
+from kafka_shell.base.plans import reverse
 from kafka_shell.base.results import Failure
 from kafka_shell.base.units import ConfigType, same_value, shorten, to_path
 from kafka_shell.commands.state.files import load

@@ -13,7 +13,7 @@ SECTIONS = {
     "acls": "acls:Acls",
     "quotas": "quotas:Quotas",
     "users": "users:Users",
-    "client_configs": "client_configs:ClientConfigs",
+    "client_configs": "quotas:ClientConfigs",
     "broker_configs": "configs:BrokerConfigs",
     "client_metrics": "configs:ClientMetrics",
     "group_configs": "configs:GroupConfigs",

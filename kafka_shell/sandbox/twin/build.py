@@ -16,12 +16,19 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
+
+from kafka_shell.admin.acls.model import AclBinding
 from kafka_shell.admin.cluster.features import METADATA, levels_of_release
+from kafka_shell.admin.cluster.model import Feature
+from kafka_shell.admin.configs.model import ConfigResource
+from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
+from kafka_shell.admin.quotas.model import QuotaEntity
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import open_private, private_folder, to_properties, write_private
@@ -35,12 +42,36 @@ from kafka_shell.sandbox.config import free_ports, new_id, write_configuration
 from kafka_shell.sandbox.jars import Report, locked_versions
 from kafka_shell.sandbox.state import Broker, Sandbox, begin, save
 from kafka_shell.sandbox.twin import records
-from kafka_shell.sandbox.twin.model import Original
 from kafka_shell.sandbox.twin.records import write_snapshot
-from kafka_shell.wire import messages
+from kafka_shell.wire import messages, model
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.endpoint import STAND_INS, ConnectionConfig
 from kafka_shell.wire.frames import uuid_of
+from kafka_shell.wire.metadata_scan import MetadataScan
+
+
+class Original(Struct, frozen=True):
+    """The metadata of a cluster.
+
+    `release` is its Kafka release (`4.3`). `down` are brokers that have replicas or are registered,
+    but are not running. `topics` are the names of those to copy. `users` are the iterations of
+    SCRAM credentials by user and mechanism; a twin has random secrets for them. `settings` are
+    static broker configs. All other configs are those set on the resources themselves.
+    """
+
+    release: str
+    brokers: tuple[model.Broker, ...]
+    down: tuple[model.Broker, ...]
+    metadata: MetadataScan
+    topics: Sequence[str]
+    moving: Mapping[TopicPartition, Reassignment] = field(default_factory=dict)
+    configs: Mapping[ConfigResource, Mapping[str, str]] = field(default_factory=dict)
+    acls: Sequence[AclBinding] = ()
+    quotas: Mapping[QuotaEntity, Mapping[str, float]] = field(default_factory=dict)
+    users: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    features: Sequence[Feature] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+
 
 _LARGEST_ID = (1 << 31) - 1
 _DATA = "data"

@@ -34,8 +34,7 @@ from kafka_shell.shell.keys import exit_application, reduce_latency
 from kafka_shell.shell.screen import cleaned, style_of_output
 from kafka_shell.shell.top import state as states
 from kafka_shell.shell.top.columns import key_of
-from kafka_shell.shell.top.keys import KEYS, Act
-from kafka_shell.shell.top.screen import Screen, body_rows, draw
+from kafka_shell.shell.top.screen import KEYS, Act, Screen, body_rows, draw
 from kafka_shell.shell.top.state import Page, TopState
 
 # Measures in a thread of its own, so that a slow cluster never delays a key.

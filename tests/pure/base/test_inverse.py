@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.base.inverse import inverse, net
-from kafka_shell.base.plans import Change, Resource, Value
+from kafka_shell.base.plans import Change, Resource, Value, inverse, net
 from kafka_shell.base.structs import replace
 
 # A state: resources with their fields; a resource without any may be there, too.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kafka_shell.base.inverse import reverse
 from kafka_shell.base.plans import (
     Advice,
     Bookkeeping,
@@ -12,6 +11,7 @@ from kafka_shell.base.plans import (
     Plan,
     Resource,
     merge_plans,
+    reverse,
 )
 
 MANY = 3_000

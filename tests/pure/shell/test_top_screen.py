@@ -16,8 +16,7 @@ from kafka_shell.commands.activity.spec import BROKERS, GROUPS, TOPICS, VIEWS
 from kafka_shell.output.text import Text, width
 from kafka_shell.shell.top import state as states
 from kafka_shell.shell.top.columns import COLUMNS, key_of, lay_out, sortable
-from kafka_shell.shell.top.keys import KEYS, help_line, help_lines
-from kafka_shell.shell.top.screen import body_rows, draw
+from kafka_shell.shell.top.screen import KEYS, body_rows, draw, help_line, help_lines
 from kafka_shell.shell.top.state import LENGTH, History, TopState
 
 RATES = st.none() | st.floats(0, 1e12)

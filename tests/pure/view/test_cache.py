@@ -16,7 +16,7 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
-from kafka_shell.view import parts, readers
+from kafka_shell.view import cache, parts
 from kafka_shell.view.cache import Cache
 from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.match import NameIndex
@@ -98,7 +98,7 @@ def kafka(monkeypatch: pytest.MonkeyPatch) -> Kafka:
     kafka = Kafka()
     kafka.hold.set()
     for name in ("read_topics", "read_configs", "read_documentation"):
-        monkeypatch.setattr(readers, name, getattr(kafka, name))
+        monkeypatch.setattr(cache, name, getattr(kafka, name))
     return kafka
 
 

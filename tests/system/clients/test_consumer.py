@@ -13,7 +13,7 @@ from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssi
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 
-from kafka_shell.clients.dynamic import DynamicKafkaConsumer
+from kafka_shell.clients import DynamicKafkaConsumer
 from tests.support.followed_clients import (
     SOON,
     Connection,

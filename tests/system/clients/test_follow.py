@@ -27,9 +27,8 @@ from kafka_shell.admin.client_configs.model import (
     ClientRegistration,
     config_record,
 )
-from kafka_shell.clients import follow, internals
+from kafka_shell.clients import DynamicKafkaConsumer, DynamicKafkaProducer, follow, internals
 from kafka_shell.clients import follow as reading
-from kafka_shell.clients.dynamic import DynamicKafkaConsumer, DynamicKafkaProducer
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.followed_clients import SOON, USER, Looks, Store, everything, followers, said
 from tests.support.frozen_process import freeze, is_frozen, thaw

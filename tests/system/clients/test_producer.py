@@ -12,7 +12,7 @@ from kafka import TopicPartition
 from kafka import errors as kafka_errors
 from kafka.record import MemoryRecords
 
-from kafka_shell.clients.dynamic import DynamicKafkaProducer
+from kafka_shell.clients import DynamicKafkaProducer
 from tests.support.followed_clients import SOON, Store, Wire, everything, said
 from tests.support.waiting import wait_for
 

@@ -27,7 +27,7 @@ from kafka_shell.admin.client_configs.model import (
     ClientEntity,
     config_record,
 )
-from kafka_shell.clients.dynamic import DynamicKafkaProducer
+from kafka_shell.clients import DynamicKafkaProducer
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.followed_clients import SOON, Connection, Looks, Store, followers, said

@@ -8,7 +8,7 @@ from pathlib import Path
 from kafka import KafkaAdminClient
 
 from kafka_shell.admin.client_configs.model import ClientEntity
-from kafka_shell.clients.dynamic import DynamicKafkaProducer
+from kafka_shell.clients import DynamicKafkaProducer
 from tests.support.followed_clients import SOON, USER, Store, Wire, dynamic, everything, running
 from tests.support.program import Program
 from tests.support.waiting import wait_for

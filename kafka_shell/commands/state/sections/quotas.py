@@ -1,28 +1,28 @@
-"""The section of client quotas, by entity: `user alice, client-id app`, `user-default`."""
+"""Sections by entity, `user alice, client-id app`: client quotas and dynamic client configs."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from kafka_shell.admin.client_configs.model import ClientConfig
+from kafka_shell.admin.client_configs import read as client_config_reads
+from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity
 from kafka_shell.admin.quotas import read as quota_reads
 from kafka_shell.admin.quotas.model import DEFAULT, Default, Quota, QuotaEntity
 from kafka_shell.base.errors import ShellError, did_you_mean
+from kafka_shell.base.results import Failure
 from kafka_shell.base.units import QUOTAS, format_quota, parse_quota, shorten
 from kafka_shell.commands.acls.rules import split_words
 from kafka_shell.commands.state.document import DocumentValue
 from kafka_shell.commands.state.model import Fields, State
 from kafka_shell.commands.state.schema import by_name, known_fields
-from kafka_shell.commands.state.section import (
-    Content,
-    Loaded,
-    Loading,
-    Read,
-    Section,
-    StateRequest,
+from kafka_shell.commands.state.section import Content, Loaded, Loading, Read, Section, StateRequest
+from kafka_shell.commands.state.sections.configs import (
+    CONFIGS_SCHEMA,
+    load_values,
+    write_number,
+    write_scalar,
 )
-from kafka_shell.commands.state.sections.configs import write_number
 from kafka_shell.language.kinds import is_pattern
 from kafka_shell.wire.connection import Cluster
 
@@ -118,3 +118,38 @@ def parts_of(text: str, at: DocumentValue, known: tuple[str, ...]) -> dict[str, 
             raise at.error(f"{shorten(text)}: unexpected {kind!r}", hint)
         parts[kind] = name
     return parts
+
+
+class ClientConfigs(Section):
+    """Dynamic client configs."""
+
+    def read(self, cluster: Cluster, request: StateRequest, state: State) -> Read:
+        config_log = client_config_reads.read_log(cluster)
+        for about, why in config_log.unread.items():
+            hint = "Upgrade kafka.sh." if "version" in why else ""
+            state.unread[about] = Failure("unknown-format", why, hint=hint)
+        return by_entity(
+            ClientConfig(entity, key, value) for (entity, key), value in config_log.values.items()
+        )
+
+    def load(self, loading: Loading, text: str, at: DocumentValue, place: DocumentValue) -> Loaded:
+        parts = parts_of(text, at, ("user", "client-id"))
+        if not isinstance(parts.get("user"), str) or parts.get("client-id") is DEFAULT:
+            raise at.error(f"expected user NAME or user NAME client-id ID, got {shorten(text)}")
+        given = {key.name(): value for key, value in place.pairs(f"client configs of {text}")}
+        entity = ClientEntity(str(parts["user"]), parts.get("client-id"))
+        yield entity, load_values(loading, given), at
+
+    def selector(self, text: str, place: DocumentValue) -> str:
+        return entity_selector(text, place)
+
+    def write(self, resources: Mapping[ClientEntity, Fields], lists: Collection[str]) -> Content:
+        return {
+            str(entity): {key: write_scalar(str(value)) for key, value in fields.items()}
+            for entity, fields in resources.items()
+        }
+
+    def schema(self) -> Content:
+        return by_name(
+            "Dynamic client configs by entity: user alice client-id app.", CONFIGS_SCHEMA
+        )

@@ -12,8 +12,7 @@ from kafka_shell.admin.partitions.follow import Follow
 from kafka_shell.admin.partitions.model import Assignment, Move, MoveStatus, TopicPartition
 from kafka_shell.admin.partitions.partition_files import MoveFile, read_moves
 from kafka_shell.admin.partitions.progress import current_assignment
-from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, state
-from kafka_shell.admin.partitions.rollback import with_rollback
+from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, state, with_rollback
 from kafka_shell.admin.partitions.sizes import Disks, Sizes
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.partitions.throttles import ThrottleRecord

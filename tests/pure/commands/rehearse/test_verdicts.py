@@ -7,7 +7,7 @@ from kafka_shell.commands.rehearse.render import UNKNOWN
 from kafka_shell.commands.rehearse.twins import OriginalState
 from kafka_shell.commands.rehearse.verdicts import LineObserver, verdict_of
 from kafka_shell.commands.state.model import State
-from kafka_shell.sandbox.twin.model import Original
+from kafka_shell.sandbox.twin.build import Original
 
 
 def test_a_missing_schema_registry_is_unknown() -> None:

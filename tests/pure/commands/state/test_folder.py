@@ -13,8 +13,8 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.files import replace_file
 from kafka_shell.base.results import Failure
 from kafka_shell.commands.state.files import document, yaml_text
-from kafka_shell.commands.state.folder import FolderExport, write_folder
 from kafka_shell.commands.state.model import State
+from kafka_shell.commands.state.run import FolderExport, write_folder
 
 
 def state(partitions: int, users: int = 1) -> State:
@@ -110,7 +110,7 @@ def test_files_are_private_until_they_replace_others(
         modes.add(temporary.stat().st_mode & 0o777)
         replace_file(temporary, path)
 
-    monkeypatch.setattr("kafka_shell.commands.state.folder.replace_file", spied)
+    monkeypatch.setattr("kafka_shell.commands.state.run.replace_file", spied)
     export(tmp_path / "state", state(2))
     assert modes == {0o600}
     assert (tmp_path / "state" / "topics.yaml").stat().st_mode & 0o777 == 0o600

@@ -27,8 +27,7 @@ from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.process import find_all
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin import build as spare
-from kafka_shell.sandbox.twin.build import CLIENT_ID, take
-from kafka_shell.sandbox.twin.model import Original
+from kafka_shell.sandbox.twin.build import CLIENT_ID, Original, take
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.transport import Link
 from tests.live.test_guard_matrix import QUESTIONS

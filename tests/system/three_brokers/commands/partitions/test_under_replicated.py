@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.cluster.health import health
-from kafka_shell.view.readers import read_topics
+from kafka_shell.view.cache import read_topics
 from kafka_shell.view.view import ClusterView
 from kafka_shell.wire.connection import Cluster
 from kafka_shell.wire.metadata_scan import scan

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.view.readers import plain
+from kafka_shell.base.text import text_of_html
 
 
 @pytest.mark.parametrize(
@@ -21,11 +21,11 @@ from kafka_shell.view.readers import plain
     ],
 )
 def test_tags_become_lines_and_dashes(html: str, text: str) -> None:
-    assert plain(html) == text
+    assert text_of_html(html) == text
 
 
 @given(st.text())
 def test_it_takes_anything_and_leaves_nothing_unprintable(html: str) -> None:
-    text = plain(html)
+    text = text_of_html(html)
     assert all(char == "\n" or char.isprintable() for char in text)
     assert text == text.strip()
