@@ -228,7 +228,7 @@ def load(name: str, *, user: Path | None = None) -> Theme:
         path = folder / f"{name}.toml"
         if path.name == f"{name}.toml" and path.is_file():
             return read_theme(path)
-    if name.startswith(PYGMENTS) and _is_pygments_style(name.removeprefix(PYGMENTS)):
+    if name.startswith(PYGMENTS) and name in pygments_themes():
         return _of_pygments(name)
     names = (
         pygments_themes()
@@ -254,16 +254,6 @@ def _pygments_style(name: str) -> Any:
     from pygments.styles import get_style_by_name
 
     return get_style_by_name(name)
-
-
-def _is_pygments_style(name: str) -> bool:
-    from pygments.util import ClassNotFound
-
-    try:
-        _pygments_style(name)
-    except ClassNotFound:
-        return False
-    return True
 
 
 def _of_pygments(name: str) -> Theme:
@@ -321,7 +311,7 @@ def read_theme(path: Path) -> Theme:
         for key, value in values.items():
             problem = _problem(table, key, value)
             style = value if own and not problem and (table, key) == ("", "style") else ""
-            if style and not _is_pygments_style(style):
+            if style and f"{PYGMENTS}{style}" not in pygments_themes():
                 problem = f"unknown style of Pygments {value!r}"
             if problem:
                 raise bad_file(path, problem, line=toml_line(source, table, key))

@@ -17,7 +17,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.text import escape, quoted
 from kafka_shell.wire import messages
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, LimitTime, Sasl
-from kafka_shell.wire.failures import COORDINATION, unreachable
+from kafka_shell.wire.failures import COORDINATION, SaslRefusedError, SaslUnsafeError, unreachable
 from kafka_shell.wire.frames import MalformedError
 
 
@@ -196,15 +196,6 @@ def release_table() -> dict[tuple[int, ...], dict[int, tuple[int, int]]]:
 
 
 # -- SASL ------------------------------------------------------------------------------------------
-
-
-class SaslRefusedError(Exception):
-    """A mechanism failed. The text has no secret, and messages of the broker or a library are in
-    quotes."""
-
-
-class SaslUnsafeError(SaslRefusedError):
-    """The server's challenge could expose the password."""
 
 
 class SaslClient:

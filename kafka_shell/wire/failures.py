@@ -353,3 +353,12 @@ def _describe(error: Exception) -> str:
             place = f" in {name.removeprefix('kafka_shell.')}, line {trace.tb_lineno}"
         trace = trace.tb_next
     return type(error).__name__ + place
+
+
+class SaslRefusedError(Exception):
+    """A mechanism failed. The text has no secret, and messages of the broker or a library are in
+    quotes."""
+
+
+class SaslUnsafeError(SaslRefusedError):
+    """The server's challenge could expose the password."""

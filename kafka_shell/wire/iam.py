@@ -12,6 +12,20 @@ from kafka_shell.base.errors import ShellError, missing_package
 from kafka_shell.base.text import quoted
 from kafka_shell.wire.failures import unreachable
 
+try:
+    from botocore.auth import SigV4QueryAuth
+    from botocore.awsrequest import AWSRequest
+    from botocore.config import Config
+    from botocore.credentials import (
+        AssumeRoleCredentialFetcher,
+        DeferredRefreshableCredentials,
+        RefreshableCredentials,
+    )
+    from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.session import Session
+except ImportError:
+    raise missing_package("SASL AWS_MSK_IAM", "botocore", "msk") from None
+
 _REGION = re.compile(r"\.kafka(?:-serverless)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?")
 _LIFETIME_S = 900  # as of AWS's own library
 _TIMEOUT_S = 10.0  # of STS
@@ -50,13 +64,6 @@ class Iam:
 def signed_request(host: str, options: Options) -> bytes:
     """The presigned request `kafka-cluster:Connect` (Signature Version 4) as JSON, which MSK's
     brokers send to AWS. Raises ShellError."""
-    try:
-        from botocore.auth import SigV4QueryAuth
-        from botocore.awsrequest import AWSRequest
-        from botocore.credentials import RefreshableCredentials
-        from botocore.exceptions import BotoCoreError, ClientError
-    except ImportError:
-        raise missing_package("SASL AWS_MSK_IAM", "botocore", "msk") from None
     match = _REGION.search(host)
     try:
         with _LOCK:
@@ -86,10 +93,6 @@ def signed_request(host: str, options: Options) -> bytes:
 
 def _credentials(options: Options, region: str) -> tuple[Any, str]:
     """The credentials (None if there are none), and the default region."""
-    from botocore.config import Config
-    from botocore.credentials import AssumeRoleCredentialFetcher, DeferredRefreshableCredentials
-    from botocore.session import Session
-
     named = dict(options)
     session = Session(profile=named.get("awsProfileName") or None)
     default_region = session.get_config_variable("region") or ""

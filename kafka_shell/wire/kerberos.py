@@ -10,6 +10,12 @@ from kafka_shell.base.errors import ShellError, missing_package
 from kafka_shell.base.text import quoted
 from kafka_shell.wire.failures import unreachable
 
+try:
+    import gssapi
+except (ImportError, OSError):
+    _COMPILES = ", which requires Debian's packages libkrb5-dev, python3-dev and gcc."
+    raise missing_package("SASL GSSAPI", "gssapi", "kerberos", hint=_COMPILES) from None
+
 _MINOR = re.compile(r"Minor \(\d+\): (.*)", re.S)
 _NO_LAYER = 1  # Kafka has neither integrity nor confidentiality of SASL; TLS has both
 
@@ -19,11 +25,6 @@ class Kerberos:
     Raises ShellError."""
 
     def __init__(self, host: str, options: Mapping[str, str]) -> None:
-        try:
-            import gssapi
-        except (ImportError, OSError):
-            compiles = ", which requires Debian's packages libkrb5-dev, python3-dev and gcc."
-            raise missing_package("SASL GSSAPI", "gssapi", "kerberos", hint=compiles) from None
         service = f"{options.get('serviceName') or 'kafka'}@{host}"
         try:
             name = gssapi.Name(service, gssapi.NameType.hostbased_service)
@@ -68,8 +69,6 @@ class Kerberos:
 
 def _credentials(options: Mapping[str, str]) -> Any:
     """Return the credentials of the ticket cache, or else of the key table, as Java does."""
-    import gssapi
-
     principal = options.get("principal", "")
     name = gssapi.Name(principal, gssapi.NameType.kerberos_principal) if principal else None
     reason = "none is configured"

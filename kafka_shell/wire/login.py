@@ -15,7 +15,13 @@ from kafka_shell.wire.error_codes import (
     UNSUPPORTED_SASL_MECHANISM,
     UNSUPPORTED_VERSION,
 )
-from kafka_shell.wire.failures import failure, not_kafka, unreachable
+from kafka_shell.wire.failures import (
+    SaslRefusedError,
+    SaslUnsafeError,
+    failure,
+    not_kafka,
+    unreachable,
+)
 
 _MECHANISM = re.compile(r"[A-Z0-9_-]{1,20}")  # RFC 4422; other names are not shown
 _MAX_STEPS = 16  # SCRAM has two, GSSAPI a few
@@ -83,7 +89,7 @@ def _sasl(
     versions: frames.Versions,
     limit_time: LimitTime,
 ) -> Generator[LoginRequest, memoryview, float | None]:
-    from kafka_shell.wire.codec import SaslRefusedError, SaslUnsafeError, sasl_mechanism
+    from kafka_shell.wire.codec import sasl_mechanism
 
     if frames.SASL_AUTHENTICATE not in versions:
         raise unreachable(
@@ -123,8 +129,6 @@ def _sasl(
 
 def sasl_token(client: Any, sasl: Sasl, address: Address) -> bytes:
     """The next token of a mechanism. Raises ShellError."""
-    from kafka_shell.wire.codec import SaslRefusedError
-
     try:
         token: bytes = client.auth_bytes()
     except SaslRefusedError as error:

@@ -136,18 +136,16 @@ def _read(path: str, store: str, password: Secret | None, of_key: Secret | None 
 
 def _of_pkcs12(data: bytes, password: Secret | None) -> str:
     """The PEM text of a store. Raises ValueError, and ImportError without the extra `pkcs12`."""
-    from cryptography.hazmat.primitives.serialization import (
-        Encoding,
-        NoEncryption,
-        PrivateFormat,
-        pkcs12,
-    )
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.serialization import pkcs12
 
+    pem = serialization.Encoding.PEM
     found = pkcs12.load_pkcs12(data, password.reveal().encode() if password else None)
     certificates = [each.certificate for each in (found.cert, *found.additional_certs) if each]
-    parts = [certificate.public_bytes(Encoding.PEM) for certificate in certificates]
+    parts = [certificate.public_bytes(pem) for certificate in certificates]
     if found.key is not None:
-        parts.append(found.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        form, secrecy = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        parts.append(found.key.private_bytes(pem, form, secrecy))
     return b"".join(parts).decode()
 
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+import yaml
 from msgspec import Struct
 
 from kafka_shell.base.errors import ShellError, did_you_mean
@@ -210,8 +211,6 @@ def _json_tree(file: str, text: str) -> Node | None:
 
 
 def _yaml_tree(file: str, text: str) -> Node | None:
-    import yaml
-
     try:
         return _tree(file, text)
     except yaml.MarkedYAMLError as error:
@@ -228,8 +227,6 @@ def _yaml_tree(file: str, text: str) -> Node | None:
 def _tree(file: str, text: str) -> Node | None:
     """The root of the document. Built from events: PyYAML's own trees are built recursively, and a
     deep document would end the process."""
-    import yaml
-
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     root: Node | None = None
     parents: list[Node] = []

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.wire.codec import SaslUnsafeError, check_challenge
+from kafka_shell.wire.codec import check_challenge
+from kafka_shell.wire.failures import SaslUnsafeError
 from tests.support.hostile_login import SALT, refused
 
 NONCE = b"0123456789abcdef"
