@@ -15,8 +15,11 @@ The SQL selects `cluster, resource, status, reason`, and what `fix` needs. A sta
 alarm, skip or error. `{factor}` is replaced with the value of the parameter, which a policy can
 change. `{duration value}` in a reason is shown with its unit (see below). The value `$frameworks`
 of a parameter is a pattern of the topics of Kafka Connect, Kafka Streams and others, and
-`{mirrored}` a query of the topics that MirrorMaker copies. Controls with the tag `opinion` are
-evaluated only if they are selected.
+`{topic_configs retention.ms, cleanup.policy}` a query of topics with the values of these configs in
+columns: `retention_ms`, `cleanup_policy`. `{mirrored}` and others are the queries in `views/`.
+Controls with the tag `opinion` are evaluated only if they are selected.
+
+A query may leave out `status`: the reason then begins with it, as in `alarm: lag 5`.
 
 `fix` is what the remedy of an alarm changes (see `remedy`); of several, the first that has a value.
 Its risk is `irreversible`, or `disruptive`, or what `risk: safe` says: clients do not notice it.
@@ -37,7 +40,7 @@ from msgspec import Struct, field
 from kafka_shell.admin.topics.model import OF_OTHER_SYSTEMS
 from kafka_shell.audit.model import RISKS
 from kafka_shell.audit.query import check
-from kafka_shell.audit.remedy import Fix, parse_fix, with_changes
+from kafka_shell.audit.remedy import Fix, parse_fix, sql_text, with_changes
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.base import units
 from kafka_shell.base.errors import ShellError, UsageError
@@ -58,7 +61,7 @@ from kafka_shell.base.units import ConfigType, format_config_value
 # The query only marks the value; `render` formats it, with the functions of all other output. Marks
 # in the value are replaced by another control character.
 
-_MACRO = re.compile(r"\{([a-z]+)\s+([^{}]+)\}")
+_MACRO = re.compile(r"\{([a-z_]+)\s+([^{}]+)\}")
 _MARK = re.compile("\x02([a-z]+) ([^\x02\x03]*)\x03")
 
 
@@ -67,29 +70,37 @@ def expand(sql: str) -> str:
     unknown unit."""
 
     def one(found: re.Match[str]) -> str:
+        if found[1] in ("topic_configs", "broker_configs"):
+            return _configs(found[1], [key.strip() for key in found[2].split(",")])
+        if found[1] in _VIEWS:
+            return f"(\n{_VIEWS[found[1]]})".replace("{key}", found[2].strip())
         if found[1] not in _FORMATS:
             raise ValueError(f"unknown unit {{{found[1]} ...}} (expected {', '.join(_FORMATS)})")
         value = f"translate({found[2].strip()}, '\x02\x03', '\x01\x01')"
         return f"concat('\x02{found[1]} ', {value}, '\x03')"
 
-    return _MACRO.sub(one, sql.replace("{mirrored}", _MIRRORED))
+    for name, view in _VIEWS.items():
+        sql = sql.replace(f"{{{name}}}", f"(\n{view})")
+    return _MACRO.sub(one, sql)
 
 
-# The topics that MirrorMaker copies to a cluster. It writes ALIAS.checkpoints.internal there, and
-# ALIAS.TOPIC; with the identity policy, any topic may be a copy.
-_MIRRORED = """(
-  SELECT DISTINCT c.cluster, t.topic
-  FROM (
-    SELECT a.cluster, a.alias, count_if(t.topic LIKE 'mm2-%' OR t.topic = 'heartbeats') > 0
-      AND count_if(startswith(t.topic, a.alias) AND t.topic NOT LIKE '%.internal'
-        AND t.topic NOT LIKE '%.heartbeats') = 0 AS identity
-    FROM (
-      SELECT cluster, replace(topic, 'checkpoints.internal', '') AS alias FROM topics
-      WHERE topic LIKE '%.checkpoints.internal'
-    ) a JOIN topics t ON t.cluster = a.cluster GROUP BY a.cluster, a.alias
-  ) c
-  JOIN topics t ON t.cluster = c.cluster AND (startswith(t.topic, c.alias) OR c.identity)
-)"""
+# Queries that several controls read as `{name}`, or as `{name key}` with the key of a config.
+_VIEWS = {
+    path.stem: path.read_text(encoding="utf-8")
+    for path in (Path(__file__).parent / "views").glob("*.sql")
+}
+
+
+def _configs(table: str, keys: Sequence[str]) -> str:
+    """The query of topics or brokers with these configs as columns: null where there is none."""
+    of = "topic" if table == "topic_configs" else "broker_id"
+    columns = (
+        f"max(IF(key = {sql_text(key)}, value, NULL)) AS {key.replace('.', '_')}" for key in keys
+    )
+    return (
+        f"(SELECT cluster, {of}, {', '.join(columns)} FROM {table}"
+        f" WHERE key IN ({', '.join(map(sql_text, keys))}) GROUP BY cluster, {of})"
+    )
 
 
 def render(text: str) -> str:
@@ -302,7 +313,7 @@ def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
     parameters = dict(_parameters(entries.get("parameter", ()), path))
     for at, line in enumerate(sql.splitlines(), first):
         for name in re.findall(r"\{([a-z_]+)\}", line):
-            if name not in {*parameters, "mirrored"}:
+            if name not in {*parameters, *_VIEWS}:
                 raise _malformed(
                     path, at, f"`-- parameter: {name} = ...` is missing for {{{name}}}"
                 )

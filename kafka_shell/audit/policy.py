@@ -72,17 +72,10 @@ _DURATIONS = frozenset({
     ("C03", "session"), ("D06", "shortest"), ("T13", "shortest"),
     ("T14", "longest"), ("T15", "shortest"), ("T18", "shortest"), ("T21", "after"),
 })  # fmt: skip
-_SIZES = frozenset(
-    {
-        ("D01", "smallest"),
-        ("Q01", "rate"),
-        ("T27", "most"),
-        ("T28", "smallest"),
-        ("T32", "smallest"),
-        ("T33", "smallest"),
-        ("Q07", "bytes"),
-    }
-)
+_SIZES = frozenset({
+    ("D01", "smallest"), ("Q01", "rate"), ("T27", "most"), ("T28", "smallest"), ("T32", "smallest"),
+    ("T33", "smallest"), ("Q07", "bytes"),
+})  # fmt: skip
 
 
 class Suppression(Struct, frozen=True):

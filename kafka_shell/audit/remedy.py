@@ -61,6 +61,8 @@ _FIX = re.compile(
     r"(?P<left>[^=]+?)(\s*=\s*(?P<after>.+?)(\s+was\s+(?P<before>.+?))?(\s+if\s+(?P<condition>.+))?)?"
 )
 
+_STATUS = re.compile(r"(?i)\bstatus\b")
+
 
 def sql_text(value: str) -> str:
     """Quote a string for Spark SQL."""
@@ -124,6 +126,14 @@ def parse_fix(text: str) -> Fix:
 
 def with_changes(sql: str, fixes: Sequence[Fix], *, merged: bool) -> str:
     """The query of a control, with the changes of its remedy as JSON."""
+    if not _STATUS.search(sql):  # the reason begins with it
+        both = "coalesce(reason, 'skip: a value is unknown')"
+        sql = f"""\
+SELECT * EXCEPT (reason), substring_index({both}, ': ', 1) AS status,
+  substr({both}, instr({both}, ': ') + 2) AS reason
+FROM (
+{sql}
+)"""
     if fixes and not fixes[0].kind:
         return _with_topic_config(sql, fixes[0].field, fixes[0].after, merged=merged)
     changes = f"coalesce({', '.join(each.changes for each in fixes)})" if fixes else ""

@@ -187,9 +187,7 @@ def _of_table(table: Table, task: ReadTask, cluster: Cluster, snapshot_id: str) 
                 rows = []
     except ShellError as error:
         failures.append(read_failure("", error))
-    except (
-        Exception
-    ) as error:  # an internal error must not fail the whole job; its text could contain a secret
+    except Exception as error:  # must not fail the whole job; its text could contain a secret
         failures.append(ReadFailure("", "internal", type(error).__name__))
     if rows:
         yield Read(table.name, rows)

@@ -13,23 +13,17 @@ WITH judged AS (
     min(CASE WHEN source <> 'dynamic_broker' THEN try_cast(value AS INT) END) AS inherited,
     max(CASE WHEN source <> 'dynamic_broker' THEN try_cast(value AS INT) END) AS most_inherited,
     array_join(array_sort(collect_list(
-      CASE WHEN try_cast(value AS INT) < {copies} THEN broker_id END)), ', ') AS brokers
+      CASE WHEN try_cast(value AS INT) < {copies} THEN broker_id END)), ', ') AS low
   FROM broker_configs WHERE key = 'min.insync.replicas' GROUP BY cluster
-),
-fixable AS (
-  SELECT j.*, lowest < {copies} AND c.brokers + coalesce(size(c.offline), 0) > 1 AS bad,
-    inherited = lowest AND most_inherited <= {copies} AS raises
-  FROM judged j JOIN clusters c ON c.cluster = j.cluster
 ),
 -- where eligible leader replicas are on, the default of all brokers can be set but not deleted
 kept AS (
   SELECT cluster, max(level) > 0 AS kept FROM features
   WHERE feature = 'eligible.leader.replicas.version' GROUP BY cluster
 )
-SELECT j.cluster, 'brokers' AS resource,
-  IF(bad, 'alarm', 'ok') AS status,
-  CASE WHEN lowest < {copies}
-    THEN concat('min.insync.replicas is ', lowest, ' on brokers ', brokers)
-    ELSE concat('min.insync.replicas is at least ', lowest) END AS reason,
-  cluster_default, kept, lowest, raises
-FROM fixable j LEFT JOIN kept ON kept.cluster = j.cluster
+SELECT cluster, 'brokers' AS resource,
+  IF(lowest < {copies} AND c.brokers + coalesce(size(c.offline), 0) > 1, 'alarm', 'ok') AS status,
+  concat('min.insync.replicas is ', IF(lowest < {copies}, concat(lowest, ' on brokers ', low),
+    concat('at least ', lowest))) AS reason,
+  cluster_default, kept, lowest, inherited = lowest AND most_inherited <= {copies} AS raises
+FROM judged JOIN clusters c USING (cluster) LEFT JOIN kept USING (cluster)

@@ -5,18 +5,12 @@
 --   broker.rack count as one more rack, whatever rack they are in. A single broker needs none.
 -- source: Apache Kafka documentation, Broker configs, broker.rack (KIP-36)
 -- absence: brokers
-WITH racks AS (
-  SELECT cluster, count(*) AS brokers, count(rack) AS with_rack, count(DISTINCT rack) AS racks
-  FROM brokers GROUP BY cluster
-)
-SELECT cluster, 'brokers' AS resource,
-  IF(brokers > 1 AND (with_rack < brokers OR racks < 2), 'alarm', 'ok') AS status,
+SELECT cluster, 'brokers' AS resource, count(*) AS brokers, count(rack) AS with_rack,
   CASE
-    WHEN with_rack = 0 THEN 'broker.rack is not set on any broker'
-    WHEN with_rack < brokers
-      THEN concat(with_rack, ' of ', brokers,
-        ' brokers have broker.rack set; the others count as one more rack')
-    WHEN racks < 2 THEN 'all brokers are in the same rack'
-    ELSE concat(racks, ' racks')
+    WHEN brokers > 1 AND with_rack = 0 THEN 'alarm: broker.rack is not set on any broker'
+    WHEN brokers > 1 AND with_rack < brokers THEN concat('alarm: ', with_rack, ' of ', brokers,
+      ' brokers have broker.rack set; the others count as one more rack')
+    WHEN brokers > 1 AND count(DISTINCT rack) < 2 THEN 'alarm: all brokers are in the same rack'
+    ELSE concat('ok: racks: ', count(DISTINCT rack))
   END AS reason
-FROM racks
+FROM brokers GROUP BY cluster

@@ -6,11 +6,7 @@
 -- source: Apache Kafka documentation, Replication
 -- absence: brokers
 -- parameter: fewest = 3
-WITH known AS (
-  SELECT b.cluster, count(*) + max(coalesce(size(c.offline), 0)) AS brokers
-  FROM brokers b LEFT JOIN clusters c ON c.cluster = b.cluster GROUP BY b.cluster
-)
-SELECT cluster, 'brokers' AS resource,
-  IF(brokers < {fewest}, 'alarm', 'ok') AS status,
-  concat(brokers, IF(brokers = 1, ' broker', ' brokers')) AS reason
-FROM known
+SELECT cluster, 'brokers' AS resource, count(*) + max(coalesce(size(c.offline), 0)) AS known,
+  IF(known < {fewest}, 'alarm', 'ok') AS status,
+  concat(known, IF(known = 1, ' broker', ' brokers')) AS reason
+FROM brokers b LEFT JOIN clusters c USING (cluster) GROUP BY cluster

@@ -6,8 +6,7 @@
 -- source: Apache Kafka documentation, KRaft, Deploying considerations
 -- absence: quorum
 -- parameter: fewest = 3
-WITH voters AS (SELECT cluster, count_if(votes) AS voters FROM quorum GROUP BY cluster)
-SELECT cluster, 'quorum' AS resource,
+SELECT cluster, 'quorum' AS resource, count_if(votes) AS voters,
   IF(voters < {fewest} OR voters % 2 = 0, 'alarm', 'ok') AS status,
-  concat(voters, CASE WHEN voters = 1 THEN ' voter' ELSE ' voters' END) AS reason
-FROM voters
+  concat(voters, IF(voters = 1, ' voter', ' voters')) AS reason
+FROM quorum GROUP BY cluster

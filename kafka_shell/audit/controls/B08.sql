@@ -5,17 +5,13 @@
 --   voters.
 -- source: Apache Kafka documentation, KRaft, kafka-metadata-quorum, LastCaughtUpTimestamp
 -- parameter: behind_ms = 10000
-WITH voters AS (
-  SELECT *, behind_ms IS NULL AND max(behind_ms) OVER (PARTITION BY cluster) IS NOT NULL AS never
-  FROM quorum WHERE votes
-)
 SELECT cluster, concat('voter ', node_id) AS resource,
-  CASE WHEN never OR behind_ms > {behind_ms} THEN 'alarm' WHEN behind_ms IS NULL THEN 'skip'
-    ELSE 'ok' END AS status,
+  behind_ms IS NULL AND max(behind_ms) OVER (PARTITION BY cluster) IS NOT NULL AS never,
   CASE
-    WHEN never AND last_fetch IS NULL THEN 'has not fetched from the current leader'
-    WHEN never THEN 'has not caught up with the current leader'
-    WHEN behind_ms IS NULL THEN 'the quorum leader does not report when the voter caught up'
-    ELSE concat({duration behind_ms}, ' and ', {number lag}, ' records behind the leader')
+    WHEN never AND last_fetch IS NULL THEN 'alarm: has not fetched from the current leader'
+    WHEN never THEN 'alarm: has not caught up with the current leader'
+    WHEN behind_ms IS NULL THEN 'skip: the quorum leader does not report when the voter caught up'
+    ELSE concat(IF(behind_ms > {behind_ms}, 'alarm: ', 'ok: '), {duration behind_ms}, ' and ',
+      {number lag}, ' records behind the leader')
   END AS reason
-FROM voters
+FROM quorum WHERE votes

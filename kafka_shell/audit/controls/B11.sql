@@ -12,20 +12,16 @@
 WITH others AS (
   SELECT cluster, key, count(DISTINCT coalesce(value, '')) > 1 AS differ
   FROM broker_configs GROUP BY cluster, key
-),
-judged AS (
-  SELECT c.*, source = 'dynamic_broker'
-      AND (cluster_default IS NOT NULL OR o.differ AND NOT c.key RLIKE r'^({besides})$') AS bad,
-    NOT c.key RLIKE r'^log\.(local\.)?retention\..*|^log\.cleanup\.policy$|\.throttled\.rate$'
-      AS with_remedy
-  FROM broker_configs c JOIN others o ON o.cluster = c.cluster AND o.key = c.key
-  WHERE source IN ('dynamic_broker', 'dynamic_default_broker')
 )
 SELECT cluster, concat('broker ', broker_id, ' ', key) AS resource,
+  source = 'dynamic_broker'
+    AND (cluster_default IS NOT NULL OR differ AND NOT key RLIKE r'^({besides})$') AS bad,
   IF(bad, 'alarm', 'ok') AS status,
   concat({config concat(key, '=', value)}, CASE
     WHEN bad AND cluster_default IS NOT NULL THEN concat(' on this broker, ',
       {config concat(key, '=', cluster_default)}, ' as the cluster-wide default')
     WHEN bad THEN ' on this broker only' ELSE '' END) AS reason,
-  broker_id, key, value, with_remedy
-FROM judged
+  broker_id, key, value,
+  NOT key RLIKE r'^log\.(local\.)?retention\..*|^log\.cleanup\.policy$|\.throttled\.rate$' AS with_remedy
+FROM broker_configs JOIN others USING (cluster, key)
+WHERE source IN ('dynamic_broker', 'dynamic_default_broker')

@@ -2,7 +2,7 @@
 -- severity: medium
 -- tags: balance
 -- description: The broker has more replicas, leaders or bytes than the average broker. Small
---   amounts are ignored. The election of preferred leaders moves leaders only if others lead.
+--   amounts are ignored. Where the preferred leaders are even, there is no remedy: T10 elects them.
 -- source: Apache Kafka documentation, Balancing leadership
 -- absence: replicas, brokers, disk_replicas
 -- fix: load measure = mean if measure <> 'leaders' OR preferred > {times} * mean
@@ -18,25 +18,20 @@ measures AS (
   SELECT b.cluster, b.broker_id, {fewest_replicas} AS fewest,
     stack(2, 'replicas', coalesce(replicas, 0), 'leaders', coalesce(leaders, 0))
       AS (measure, amount), coalesce(preferred, 0) AS preferred
-  FROM brokers b LEFT JOIN held ON held.cluster = b.cluster AND held.broker_id = b.broker_id
+  FROM brokers b LEFT JOIN held USING (cluster, broker_id)
   UNION ALL
   SELECT b.cluster, b.broker_id, {fewest_bytes}, 'bytes', coalesce(sum(d.size), 0), 0
-  FROM brokers b LEFT JOIN disk_replicas d
-    ON d.cluster = b.cluster AND d.broker_id = b.broker_id
+  FROM brokers b LEFT JOIN disk_replicas d USING (cluster, broker_id)
   GROUP BY b.cluster, b.broker_id
 ),
-judged AS (
-  SELECT *, avg(amount) OVER (PARTITION BY cluster, measure) AS mean,
-    count(*) OVER (PARTITION BY cluster, measure) > 1
-      AND amount >= fewest
-      AND amount > {times} * avg(amount) OVER (PARTITION BY cluster, measure) AS bad
-  FROM measures
+means AS (
+  SELECT cluster, measure, avg(amount) AS mean, count(*) AS brokers FROM measures GROUP BY cluster, measure
 )
 SELECT cluster, concat('broker ', broker_id, ' ', measure) AS resource,
-  IF(bad, 'alarm', 'ok') AS status,
+  IF(brokers > 1 AND amount >= fewest AND amount > {times} * mean, 'alarm', 'ok') AS status,
   CASE WHEN measure = 'bytes'
     THEN concat({size amount}, ', the average of all brokers is ', {size mean})
     ELSE concat({number amount}, ' ', measure, ', the average of all brokers is ', {number mean})
   END AS reason,
   measure, mean, preferred
-FROM judged
+FROM measures JOIN means USING (cluster, measure)

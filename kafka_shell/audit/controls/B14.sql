@@ -7,15 +7,10 @@
 -- parameter: percent = 80
 SELECT cluster, concat('broker ', broker_id, ' ', path) AS resource,
   CASE
-    WHEN error IS NOT NULL THEN 'skip'
-    WHEN total IS NULL OR usable IS NULL OR total = 0 THEN 'skip'
-    WHEN total - usable > total * {percent} / 100 THEN 'alarm'
-    ELSE 'ok'
-  END AS status,
-  CASE
-    WHEN error IS NOT NULL THEN concat('offline: ', error)
+    WHEN error IS NOT NULL THEN concat('skip: offline: ', error)
     WHEN total IS NULL OR usable IS NULL OR total = 0
-      THEN 'the broker does not report the size of its volume (Kafka before 3.3)'
-    ELSE concat(round(100.0 * (total - usable) / total, 0), '% of ', {size total}, ' are used')
+      THEN 'skip: the broker does not report the size of its volume (Kafka before 3.3)'
+    ELSE concat(IF(total - usable > total * {percent} / 100, 'alarm: ', 'ok: '),
+      round(100.0 * (total - usable) / total, 0), '% of ', {size total}, ' are used')
   END AS reason
 FROM log_dirs

@@ -21,15 +21,10 @@ WITH threads AS (
   FROM broker_configs
   WHERE key IN ('num.io.threads', 'num.network.threads', 'num.replica.fetchers')
   GROUP BY cluster, key
-),
-judged AS (
-  SELECT *, threads < floor AND inherited = threads
-    AND most_inherited <= least(floor, threads * 2) AS fixable
-  FROM threads
 )
 SELECT cluster, key AS resource,
   IF(threads < floor, 'alarm', 'ok') AS status,
-  concat(key, ' is ', threads, CASE WHEN threads < floor THEN concat(', less than ', floor)
-    ELSE '' END) AS reason,
-  key, floor, threads, before, fixable
-FROM judged
+  concat(key, ' is ', threads, IF(threads < floor, concat(', less than ', floor), '')) AS reason,
+  key, floor, threads, before,
+  threads < floor AND inherited = threads AND most_inherited <= least(floor, threads * 2) AS fixable
+FROM threads

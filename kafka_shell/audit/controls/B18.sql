@@ -6,7 +6,6 @@
 -- source: Apache Kafka documentation, Hardware and OS, disks and filesystem
 SELECT cluster, concat('broker ', broker_id) AS resource,
   IF(count(*) > 1, 'alarm', 'ok') AS status,
-  concat(count(*), CASE WHEN count(*) = 1 THEN ' log directory'
-    ELSE ' log directories' END) AS reason
+  concat(count(*), IF(count(*) = 1, ' log directory', ' log directories')) AS reason
 FROM log_dirs
 GROUP BY cluster, broker_id

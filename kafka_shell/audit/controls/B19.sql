@@ -7,14 +7,9 @@
 -- source: Apache Kafka documentation, Upgrading, kafka-features (KIP-584)
 -- absence: features
 -- fix: feature feature = highest was IF(feature = 'kraft.version', NULL, level)
-WITH judged AS (
-  SELECT *, level < highest AS below, feature = 'kraft.version' AND level = 0 AS static_voters
-  FROM features
-)
-SELECT cluster, feature AS resource,
-  CASE WHEN NOT below THEN 'ok' WHEN static_voters THEN 'info' ELSE 'alarm' END AS status,
-  concat('level ', level, CASE WHEN below
-    THEN concat(', all brokers support ', highest) ELSE '' END,
+SELECT cluster, feature AS resource, feature = 'kraft.version' AND level = 0 AS static_voters,
+  CASE WHEN level >= highest THEN 'ok' WHEN static_voters THEN 'info' ELSE 'alarm' END AS status,
+  concat('level ', level, IF(level < highest, concat(', all brokers support ', highest), ''),
     IF(static_voters, '; the voters are static', '')) AS reason,
   feature, highest, level
-FROM judged
+FROM features

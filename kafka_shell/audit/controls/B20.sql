@@ -7,17 +7,15 @@
 -- source: Apache Kafka documentation, Broker configs, offsets.retention.minutes
 -- parameter: besides = $frameworks
 WITH longest AS (
-  SELECT k.cluster, max(try_cast(k.value AS BIGINT)) AS retention,
-    max_by(k.topic, try_cast(k.value AS BIGINT)) AS topic
-  FROM topic_configs k
-  JOIN topics t ON t.cluster = k.cluster AND t.topic = k.topic AND NOT t.internal
-  JOIN topic_configs p ON p.cluster = k.cluster AND p.topic = k.topic
-    AND p.key = 'cleanup.policy' AND p.value LIKE '%delete%'
-  WHERE k.key = 'retention.ms' AND NOT k.topic RLIKE r'^({besides})$' GROUP BY k.cluster
+  SELECT cluster, max(try_cast(retention_ms AS BIGINT)) AS retention,
+    max_by(topic, try_cast(retention_ms AS BIGINT)) AS topic
+  FROM {topic_configs retention.ms, cleanup.policy} JOIN topics USING (cluster, topic)
+  WHERE NOT internal AND cleanup_policy LIKE '%delete%' AND NOT topic RLIKE r'^({besides})$'
+  GROUP BY cluster
 )
-SELECT b.cluster, concat('broker ', b.broker_id) AS resource,
-  IF(try_cast(b.value AS BIGINT) * 60000 < longest.retention, 'alarm', 'ok') AS status,
-  concat('offsets.retention.minutes is ', {config concat(b.key, '=', b.value)}, ', topic ',
-    longest.topic, ' keeps records for ', {duration longest.retention}) AS reason
-FROM broker_configs b JOIN longest ON longest.cluster = b.cluster
-WHERE b.key = 'offsets.retention.minutes'
+SELECT cluster, concat('broker ', broker_id) AS resource,
+  IF(try_cast(value AS BIGINT) * 60000 < retention, 'alarm', 'ok') AS status,
+  concat('offsets.retention.minutes is ', {config concat(key, '=', value)}, ', topic ', topic,
+    ' keeps records for ', {duration retention}) AS reason
+FROM broker_configs JOIN longest USING (cluster)
+WHERE key = 'offsets.retention.minutes'

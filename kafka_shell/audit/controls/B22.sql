@@ -15,40 +15,30 @@ WITH most AS (
   SELECT cluster, max(try_cast(value AS BIGINT)) AS ms
   FROM broker_configs WHERE key = 'transaction.max.timeout.ms' GROUP BY cluster
 ),
-known AS (SELECT cluster, producer_id, explode(partitions) AS part FROM transactions),
+known AS (
+  SELECT cluster, producer_id, explode(partitions) AS place, true AS listed FROM transactions
+),
 producers AS (
   SELECT cluster, producer_id, max(producer_epoch) AS epoch, max(transactional_id) AS id
   FROM transactions GROUP BY cluster, producer_id
 ),
 -- transactions of version 2 raise the epoch (KIP-890), so it may be newer than the coordinator's
 opened AS (
-  SELECT o.*, known.part IS NOT NULL AS listed, p.id, o.producer_epoch >= p.epoch AS current,
-    o.last_written < o.collected_at - make_interval(0, 0, 0, 0, 0, 0, most.ms / 1000) AS old
-  FROM open_transactions o
-  JOIN most ON most.cluster = o.cluster
-  LEFT JOIN known ON known.cluster = o.cluster AND known.producer_id = o.producer_id
-    AND known.part = concat(o.topic, ':', o.partition)
-  LEFT JOIN producers p ON p.cluster = o.cluster AND p.producer_id = o.producer_id
+  SELECT *, concat(topic, ':', partition) AS place, producer_epoch >= epoch AS current,
+    last_written < collected_at - make_interval(0, 0, 0, 0, 0, 0, ms / 1000) AS old
+  FROM open_transactions JOIN most USING (cluster) LEFT JOIN producers USING (cluster, producer_id)
 )
-SELECT t.cluster, concat('transactional ID ', t.transactional_id) AS resource,
-  IF(t.duration_ms > most.ms, 'alarm', 'ok') AS status,
-  concat(t.state, CASE WHEN t.duration_ms IS NOT NULL
-    THEN concat(' for ', {age t.duration_ms}) ELSE '' END) AS reason,
-  t.transactional_id AS fenced, NULL AS hanging
-FROM transactions t JOIN most ON most.cluster = t.cluster
+SELECT cluster, concat('transactional ID ', transactional_id) AS resource,
+  concat(IF(duration_ms > ms, 'alarm: ', 'ok: '), state,
+    coalesce(concat(' for ', {age duration_ms}), '')) AS reason,
+  transactional_id AS fenced, NULL AS hanging
+FROM transactions JOIN most USING (cluster)
 UNION ALL
-SELECT
-  cluster,
-  concat(topic, ':', partition, ' at offset ', start_offset),
-  CASE
-    WHEN listed THEN 'ok'
-    WHEN last_written IS NULL THEN 'skip'
-    WHEN old AND current THEN 'info'
-    WHEN old THEN 'alarm'
-    ELSE 'ok'
-  END,
-  CASE WHEN listed THEN 'known to its coordinator'
-    ELSE concat('opened by producer ', producer_id, CASE
+SELECT cluster, concat(place, ' at offset ', start_offset),
+  CASE WHEN listed THEN 'ok: known to its coordinator'
+    ELSE concat(CASE WHEN last_written IS NULL THEN 'skip: ' WHEN old AND current THEN 'info: '
+        WHEN old THEN 'alarm: ' ELSE 'ok: ' END,
+      'opened by producer ', producer_id, CASE
         WHEN id IS NULL THEN ', unknown to all coordinators; '
         WHEN current THEN concat(' of transactional ID ', id,
           ', but its coordinator does not list the partition; ')
@@ -58,5 +48,5 @@ SELECT
         date_format(last_written, 'yyyy-MM-dd HH:mm'), ' UTC'),
         'the time of its last write is unknown'))
   END,
-  NULL, concat(topic, ':', partition, ' at offset ', start_offset)
-FROM opened
+  NULL, concat(place, ' at offset ', start_offset)
+FROM opened LEFT JOIN known USING (cluster, producer_id, place)

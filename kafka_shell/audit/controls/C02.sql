@@ -11,19 +11,13 @@ WITH bounds AS (
   SELECT cluster,
     max(CASE WHEN key = 'group.min.session.timeout.ms' THEN try_cast(value AS BIGINT) END) AS low,
     min(CASE WHEN key = 'group.max.session.timeout.ms' THEN try_cast(value AS BIGINT) END) AS high
-  FROM broker_configs
-  WHERE key IN ('group.min.session.timeout.ms', 'group.max.session.timeout.ms')
-  GROUP BY cluster
-),
-judged AS (
-  SELECT e.*, low, high, try_cast(e.value AS BIGINT) AS ms,
-    NOT try_cast(e.value AS BIGINT) BETWEEN low AND high AS bad
-  FROM effective_client_configs e JOIN bounds ON bounds.cluster = e.cluster
-  WHERE e.key = 'session.timeout.ms'
+  FROM broker_configs GROUP BY cluster
 )
-SELECT cluster, concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
-  CASE WHEN ms IS NULL THEN 'skip' WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+SELECT cluster, concat('user ', user, coalesce(concat(' client-id ', client_id), '')) AS resource,
+  try_cast(value AS BIGINT) AS ms,
+  CASE WHEN ms IS NULL THEN 'skip' WHEN NOT ms BETWEEN low AND high THEN 'alarm' ELSE 'ok' END AS status,
   concat('session.timeout.ms is ', {duration value}, IF(ms IS NULL, ' (not a number)', ''),
     ', brokers accept ', {duration low}, ' to ', {duration high}) AS reason,
-  entity, value, low, high, ms
-FROM judged j
+  entity, value, low, high
+FROM effective_client_configs JOIN bounds USING (cluster)
+WHERE key = 'session.timeout.ms'

@@ -7,7 +7,7 @@
 -- parameter: smallest = 1073741824
 -- parameter: share = 0.5
 WITH codecs AS (
-  SELECT cluster, topic, sum(CASE WHEN codec = 'none' THEN size ELSE 0 END) / nullif(sum(size), 0) AS plain
+  SELECT cluster, topic, sum(IF(codec = 'none', size, 0)) / nullif(sum(size), 0) AS plain
   FROM batches WHERE NOT control GROUP BY cluster, topic
 ),
 saved AS (
@@ -15,16 +15,14 @@ saved AS (
   SELECT cluster, topic, 1 - sum(packed_bytes) / nullif(sum(plain_bytes), 0) AS saving
   FROM record_samples GROUP BY cluster, topic
 ),
-bytes AS (
-  SELECT cluster, topic, sum(size) AS bytes FROM disk_replicas GROUP BY cluster, topic
-)
-SELECT c.cluster, c.topic AS resource,
-  IF(bytes.bytes >= {smallest} AND c.plain > {share}, 'alarm', 'ok') AS status,
-  concat(CAST(round(100 * c.plain) AS INT), '% of the sampled bytes are not compressed, ',
-    {size bytes.bytes},
-    ' on disk', CASE WHEN c.plain > 0 THEN coalesce(concat('; compression would save about ',
-      CAST(round(100 * c.plain * saved.saving) AS INT), '% of this size'), '') ELSE '' END) AS reason
-FROM codecs c
-JOIN bytes ON bytes.cluster = c.cluster AND bytes.topic = c.topic
-JOIN topics t ON t.cluster = c.cluster AND t.topic = c.topic AND NOT t.internal
-LEFT JOIN saved ON saved.cluster = c.cluster AND saved.topic = c.topic
+disks AS (SELECT cluster, topic, sum(size) AS bytes FROM disk_replicas GROUP BY cluster, topic)
+SELECT cluster, topic AS resource,
+  IF(bytes >= {smallest} AND plain > {share}, 'alarm', 'ok') AS status,
+  concat(CAST(round(100 * plain) AS INT), '% of the sampled bytes are not compressed, ',
+    {size bytes}, ' on disk', IF(plain > 0, coalesce(concat('; compression would save about ',
+      CAST(round(100 * plain * saving) AS INT), '% of this size'), ''), '')) AS reason
+FROM codecs
+JOIN disks USING (cluster, topic)
+JOIN topics USING (cluster, topic)
+LEFT JOIN saved USING (cluster, topic)
+WHERE NOT internal

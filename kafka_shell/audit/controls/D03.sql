@@ -14,18 +14,14 @@
 WITH ends AS (
   SELECT *, max(last_offset) OVER (PARTITION BY cluster, topic, partition) AS latest FROM batches
   WHERE NOT control
-),
-sampled AS (
-  SELECT cluster, topic, count(*) AS batches, count_if(producer_id IS NULL) AS plain
-  FROM ends WHERE last_offset > latest - {last} GROUP BY cluster, topic
 )
-SELECT s.cluster, s.topic AS resource,
-  IF(s.plain > 0, 'alarm', 'ok') AS status,
-  concat(s.plain, ' of ', s.batches, ' batches at the end of the log have no producer ID') AS reason
-FROM sampled s
-JOIN topics t ON t.cluster = s.cluster AND t.topic = s.topic AND NOT t.internal
-JOIN topic_configs p
-  ON p.cluster = s.cluster AND p.topic = s.topic AND p.key = 'cleanup.policy'
-LEFT ANTI JOIN {mirrored} copied ON copied.cluster = s.cluster AND copied.topic = s.topic
-WHERE (p.value LIKE '%compact%' OR s.topic RLIKE r'^({ordered})$')
-  AND NOT s.topic RLIKE r'^({besides})$'
+SELECT cluster, topic AS resource, count_if(producer_id IS NULL) AS plain,
+  IF(plain > 0, 'alarm', 'ok') AS status,
+  concat(plain, ' of ', count(*), ' batches at the end of the log have no producer ID') AS reason
+FROM ends
+JOIN topics USING (cluster, topic)
+JOIN {topic_configs cleanup.policy} USING (cluster, topic)
+LEFT ANTI JOIN {mirrored} USING (cluster, topic)
+WHERE last_offset > latest - {last} AND NOT internal AND NOT topic RLIKE r'^({besides})$'
+  AND (cleanup_policy LIKE '%compact%' OR topic RLIKE r'^({ordered})$')
+GROUP BY cluster, topic

@@ -20,17 +20,14 @@ judged AS (
     max(coalesce(unix_millis(before) - unix_millis(max_timestamp), 0)) AS disorder
   FROM ordered GROUP BY cluster, topic
 )
-SELECT j.cluster, j.topic AS resource,
-  IF(ahead > {ahead_ms} OR disorder > {disorder_ms}, 'alarm', 'ok') AS status,
+SELECT cluster, topic AS resource,
   CASE
-    WHEN ahead > {ahead_ms} THEN concat('up to ', {age ahead}, ' in the future')
-    WHEN disorder > {disorder_ms} THEN concat('up to ', {age disorder}, ' out of order')
-    ELSE 'in order'
+    WHEN ahead > {ahead_ms} THEN concat('alarm: up to ', {age ahead}, ' in the future')
+    WHEN disorder > {disorder_ms} THEN concat('alarm: up to ', {age disorder}, ' out of order')
+    ELSE 'ok: in order'
   END AS reason
-FROM judged j
-JOIN topics t ON t.cluster = j.cluster AND t.topic = j.topic AND NOT t.internal
-JOIN topic_configs p ON p.cluster = j.cluster AND p.topic = j.topic AND p.key = 'cleanup.policy'
-  AND p.value LIKE '%delete%'
-JOIN topic_configs r ON r.cluster = j.cluster AND r.topic = j.topic AND r.key = 'retention.ms'
-  AND r.value <> '-1'
-WHERE NOT j.topic RLIKE r'^({besides})$'
+FROM judged
+JOIN topics USING (cluster, topic)
+JOIN {topic_configs cleanup.policy, retention.ms} USING (cluster, topic)
+WHERE NOT internal AND cleanup_policy LIKE '%delete%' AND retention_ms <> '-1'
+  AND NOT topic RLIKE r'^({besides})$'

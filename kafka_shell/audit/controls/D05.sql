@@ -14,30 +14,19 @@ WITH oldest AS (
   GROUP BY cluster, topic, partition
 ),
 judged AS (
-  SELECT o.*, try_cast(r.value AS BIGINT) AS retention,
-    start > 0 AND try_cast(b.value AS BIGINT) >= 0
-      AND age < {under} * try_cast(r.value AS BIGINT) AS early
+  SELECT o.*, try_cast(retention_ms AS BIGINT) AS retention,
+    start > 0 AND try_cast(retention_bytes AS BIGINT) >= 0 AND age < {under} * retention AS early
   FROM oldest o
-  JOIN topics t ON t.cluster = o.cluster AND t.topic = o.topic AND NOT t.internal
-  JOIN topic_configs r ON r.cluster = o.cluster AND r.topic = o.topic AND r.key = 'retention.ms'
-  JOIN topic_configs p
-    ON p.cluster = o.cluster AND p.topic = o.topic AND p.key = 'cleanup.policy'
-  JOIN topic_configs b
-    ON b.cluster = o.cluster AND b.topic = o.topic AND b.key = 'retention.bytes'
-  WHERE p.value = 'delete' AND try_cast(r.value AS BIGINT) > 0
+  JOIN topics USING (cluster, topic)
+  JOIN {topic_configs retention.ms, retention.bytes, cleanup.policy} USING (cluster, topic)
+  WHERE NOT internal AND cleanup_policy = 'delete' AND try_cast(retention_ms AS BIGINT) > 0
 )
 SELECT cluster, concat(topic, ':', partition) AS resource,
-  CASE
-    WHEN age > {over} * retention THEN 'alarm'
-    WHEN early THEN 'alarm'
-    ELSE 'ok'
-  END AS status,
-  concat('the oldest record is ', {age age}, ' old, retention.ms is ', {duration retention},
-    CASE WHEN early THEN concat('; the log starts at offset ', start)
-      ELSE '' END) AS reason
+  concat(IF(age > {over} * retention OR early, 'alarm', 'ok'), ': the oldest record is ', {age age},
+    ' old, retention.ms is ', {duration retention},
+    IF(early, concat('; the log starts at offset ', start), '')) AS reason
 FROM judged WHERE at_start
 UNION ALL
-SELECT cluster, 'cluster', 'skip',
-  concat('the start of the log was not sampled in ', count(*),
+SELECT cluster, 'cluster', concat('skip: the start of the log was not sampled in ', count(*),
     IF(count(*) = 1, ' partition', ' partitions'))
 FROM judged WHERE NOT at_start GROUP BY cluster

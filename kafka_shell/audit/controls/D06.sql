@@ -10,41 +10,32 @@
 -- parameter: share = 0.1
 -- parameter: shortest = 604800000
 WITH slowest AS (
-  SELECT o.cluster, o.topic, o.partition, min(o.offset) AS offset
-  FROM group_offsets o WHERE o.offset IS NOT NULL GROUP BY o.cluster, o.topic, o.partition
+  SELECT cluster, topic, partition, min(o.offset) AS offset
+  FROM group_offsets o WHERE o.offset IS NOT NULL GROUP BY cluster, topic, partition
 ),
 ages AS (
-  SELECT s.cluster, s.topic, s.partition,
-    CASE WHEN max(p.latest) <= max(s.offset) THEN 0
-      ELSE unix_millis(max(b.collected_at)) - unix_millis(coalesce(
-        max(b.base_timestamp) FILTER (WHERE b.base_offset <= s.offset),
-        min(b.base_timestamp))) END AS unread,
+  SELECT cluster, topic, partition,
+    IF(max(latest) <= max(s.offset), 0,
+      unix_millis(max(b.collected_at)) - unix_millis(coalesce(
+        max(base_timestamp) FILTER (WHERE base_offset <= s.offset), min(base_timestamp)))) AS unread,
     unix_millis(max(b.collected_at))
-      - unix_millis(min(b.base_timestamp) FILTER (WHERE b.place = 'earliest')) AS kept
+      - unix_millis(min(base_timestamp) FILTER (WHERE place = 'earliest')) AS kept
   FROM slowest s
-  JOIN partition_offsets p
-    ON p.cluster = s.cluster AND p.topic = s.topic AND p.partition = s.partition
-  JOIN batches b ON b.cluster = s.cluster AND b.topic = s.topic AND b.partition = s.partition
-    AND NOT b.control AND b.base_timestamp IS NOT NULL
-  GROUP BY s.cluster, s.topic, s.partition
-),
-topics_read AS (
-  SELECT a.cluster, a.topic, max(unread) AS unread, max(kept) AS kept
-  FROM ages a GROUP BY a.cluster, a.topic
+  JOIN partition_offsets USING (cluster, topic, partition)
+  JOIN batches b USING (cluster, topic, partition)
+  WHERE NOT control AND base_timestamp IS NOT NULL
+  GROUP BY cluster, topic, partition
 ),
 judged AS (
-  SELECT a.* FROM topics_read a
-  JOIN topic_configs p
-    ON p.cluster = a.cluster AND p.topic = a.topic AND p.key = 'cleanup.policy'
-  WHERE p.value LIKE '%delete%'
+  SELECT cluster, topic, max(unread) AS unread, max(kept) AS kept
+  FROM ages JOIN {topic_configs cleanup.policy} USING (cluster, topic)
+  WHERE cleanup_policy LIKE '%delete%' GROUP BY cluster, topic
 )
 SELECT cluster, topic AS resource,
-  IF(kept >= {shortest} AND unread < {share} * kept, 'alarm', 'ok') AS status,
-  concat('the records of ', {age kept}, ' are retained, the slowest group is at most ',
-    {age unread}, ' behind') AS reason
+  concat(IF(kept >= {shortest} AND unread < {share} * kept, 'alarm', 'ok'), ': the records of ',
+    {age kept}, ' are retained, the slowest group is at most ', {age unread}, ' behind') AS reason
 FROM judged WHERE kept IS NOT NULL
 UNION ALL
-SELECT cluster, 'cluster', 'skip',
-  concat('the start of the log was not sampled in ', count(*),
+SELECT cluster, 'cluster', concat('skip: the start of the log was not sampled in ', count(*),
     IF(count(*) = 1, ' topic', ' topics'))
 FROM judged WHERE kept IS NULL GROUP BY cluster

@@ -7,20 +7,10 @@
 -- parameter: fewest = 100
 -- parameter: share = 0.5
 -- parameter: besides = $frameworks
-WITH sampled AS (
-  SELECT r.cluster, r.topic, sum(records - null_keys) AS records, max(top_key_records) AS top,
-    sum(unread) AS unread
-  FROM record_samples r GROUP BY r.cluster, r.topic
-)
-SELECT s.cluster, s.topic AS resource,
-  CASE
-    WHEN records = 0 AND unread > 0 THEN 'skip'
-    WHEN records >= {fewest} AND top > {share} * records THEN 'alarm'
-    ELSE 'ok'
-  END AS status,
-  CASE WHEN records = 0 AND unread > 0
-    THEN 'records could not be decoded: their batch is corrupt or too large'
-    ELSE concat('one key has ', top, ' of ', records, ' sampled records') END AS reason
-FROM sampled s
-JOIN topics t ON t.cluster = s.cluster AND t.topic = s.topic AND NOT t.internal
-WHERE t.partitions > 1 AND NOT s.topic RLIKE r'^({besides})$'
+SELECT cluster, topic AS resource, sum(records - null_keys) AS sampled, max(top_key_records) AS top,
+  IF(sampled = 0 AND sum(unread) > 0,
+    'skip: records could not be decoded: their batch is corrupt or too large',
+    concat(IF(sampled >= {fewest} AND top > {share} * sampled, 'alarm: ', 'ok: '), 'one key has ', top,
+      ' of ', sampled, ' sampled records')) AS reason
+FROM record_samples JOIN topics USING (cluster, topic)
+WHERE NOT internal AND partitions > 1 AND NOT topic RLIKE r'^({besides})$' GROUP BY cluster, topic

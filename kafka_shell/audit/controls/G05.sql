@@ -9,26 +9,17 @@
 -- fix: group-offsets name place = IF(to = 'earliest', earliest, latest) was before if state = 'Empty'
 WITH committed AS (
   -- a group may have committed after the other end offset was read
-  SELECT o.cluster, o.group, o.topic, o.partition, o.offset, g.state, p.earliest,
+  SELECT cluster, o.group, topic, partition, o.offset, state, earliest,
     greatest(p.latest, coalesce(o.latest, p.latest)) AS latest
   FROM group_offsets o
-  JOIN groups g ON g.cluster = o.cluster AND g.group = o.group
-  JOIN partition_offsets p
-    ON p.cluster = o.cluster AND p.topic = o.topic AND p.partition = o.partition
+  JOIN groups USING (cluster, group)
+  JOIN partition_offsets p USING (cluster, topic, partition)
   WHERE o.offset IS NOT NULL
-),
-judged AS (
-  SELECT *,
-    CASE WHEN c.offset < earliest THEN 'earliest' WHEN c.offset > latest THEN 'latest' END AS to
-  FROM committed c
 )
-SELECT cluster, concat('group ', j.group, ' ', topic, ':', partition) AS resource,
-  CASE
-    WHEN to IS NULL THEN 'ok'
-    WHEN to = 'earliest' AND state <> 'Empty' THEN 'info'
-    ELSE 'alarm'
-  END AS status,
-  concat('offset ', j.offset, ', the log contains offsets ', earliest, ' to ', latest) AS reason,
-  j.group AS name, concat(topic, ':', partition) AS place, j.offset AS before, to, earliest, latest,
-  state
-FROM judged j
+SELECT cluster, concat('group ', c.group, ' ', topic, ':', partition) AS resource,
+  CASE WHEN c.offset < earliest THEN 'earliest' WHEN c.offset > latest THEN 'latest' END AS to,
+  CASE WHEN to IS NULL THEN 'ok' WHEN to = 'earliest' AND state <> 'Empty' THEN 'info'
+    ELSE 'alarm' END AS status,
+  concat('offset ', c.offset, ', the log contains offsets ', earliest, ' to ', latest) AS reason,
+  c.group AS name, concat(topic, ':', partition) AS place, c.offset AS before, earliest, latest, state
+FROM committed c

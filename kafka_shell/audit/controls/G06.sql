@@ -6,11 +6,11 @@
 --   may be standbys, and are not checked.
 -- source: Apache Kafka documentation, Consumer position and groups
 -- parameter: standbys = 1
-SELECT g.cluster, concat('group ', g.group) AS resource,
-  IF(count_if(m.partitions = 0) > {standbys}, 'alarm', 'ok') AS status,
-  concat('members without partitions: ', count_if(m.partitions = 0), ' of ', count(*)) AS reason
-FROM groups g JOIN group_members m ON m.cluster = g.cluster AND m.group = g.group
+SELECT cluster, concat('group ', g.group) AS resource, count_if(m.partitions = 0) AS idle,
+  IF(idle > {standbys}, 'alarm', 'ok') AS status,
+  concat('members without partitions: ', idle, ' of ', count(*)) AS reason
+FROM groups g JOIN group_members m USING (cluster, group)
 WHERE g.state = 'Stable' AND g.type IN ('classic', 'consumer')
   AND coalesce(g.protocol, 'consumer') = 'consumer'
   AND NOT m.client_id RLIKE '-StreamThread-[0-9]+-consumer$'
-GROUP BY g.cluster, g.group
+GROUP BY cluster, g.group

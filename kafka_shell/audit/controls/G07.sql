@@ -9,26 +9,20 @@
 -- fix: group orphan
 WITH reads AS (
   -- A topic that was created after the topics were listed has an end offset.
-  SELECT o.cluster, o.group, count(*) AS partitions,
-    count(CASE WHEN t.topic IS NOT NULL OR o.latest IS NOT NULL THEN o.topic END) AS existing,
-    count(m.topic) > 0 AS copied
-  FROM group_offsets o LEFT JOIN topics t ON t.cluster = o.cluster AND t.topic = o.topic
-  LEFT JOIN {mirrored} m ON m.cluster = o.cluster AND m.topic = o.topic
-  GROUP BY o.cluster, o.group
+  SELECT cluster, o.group, count_if(t.topic_id IS NOT NULL OR latest IS NOT NULL) AS existing,
+    count_if(is_copy) > 0 AS copied
+  FROM group_offsets o
+  LEFT JOIN (SELECT cluster, topic, coalesce(topic_id, '') AS topic_id FROM topics) t
+    USING (cluster, topic)
+  LEFT JOIN {mirrored} USING (cluster, topic)
+  GROUP BY cluster, o.group
 )
-SELECT g.cluster, concat('group ', g.group) AS resource,
+SELECT cluster, concat('group ', g.group) AS resource, coalesce(existing, 0) AS topics_read,
   CASE
-    WHEN g.state NOT IN ('Empty', 'Dead') THEN 'ok'
-    WHEN reads.copied THEN 'info'
-    ELSE 'alarm'
-  END AS status,
-  CASE
-    WHEN g.state NOT IN ('Empty', 'Dead')
-      THEN concat(g.members, IF(g.members = 1, ' member', ' members'))
-    WHEN coalesce(reads.existing, 0) = 0
-      THEN 'no members, and no existing topic with committed offsets'
-    ELSE concat('no members; committed offsets in ', reads.existing,
-      IF(reads.existing = 1, ' partition', ' partitions'))
+    WHEN state NOT IN ('Empty', 'Dead') THEN concat('ok: ', members, IF(members = 1, ' member', ' members'))
+    ELSE concat(IF(copied, 'info', 'alarm'), ': no members', IF(topics_read = 0,
+      ', and no existing topic with committed offsets',
+      concat('; committed offsets in ', existing, IF(existing = 1, ' partition', ' partitions'))))
   END AS reason,
-  IF(coalesce(reads.existing, 0) = 0, g.group, NULL) AS orphan
-FROM groups g LEFT JOIN reads ON reads.cluster = g.cluster AND reads.group = g.group
+  IF(topics_read = 0, g.group, NULL) AS orphan
+FROM groups g LEFT JOIN reads USING (cluster, group)

@@ -7,13 +7,12 @@
 -- source: Apache Kafka documentation, Consumer rebalance protocol (KIP-848)
 -- absence: group_members
 WITH able AS (
-  SELECT cluster, max(level) AS level FROM features WHERE feature = 'group.version'
-  GROUP BY cluster
+  SELECT cluster, max(level) AS level FROM features WHERE feature = 'group.version' GROUP BY cluster
 )
-SELECT g.cluster, concat('group ', g.group) AS resource,
-  IF(g.type = 'classic' AND able.level > 0 AND g.members > 0, 'alarm', 'ok') AS status,
-  concat('protocol ', g.type, ', ', g.members, IF(g.members = 1, ' member', ' members')) AS reason
-FROM groups g LEFT JOIN able ON able.cluster = g.cluster
+SELECT cluster, concat('group ', g.group) AS resource,
+  IF(type = 'classic' AND level > 0 AND members > 0, 'alarm', 'ok') AS status,
+  concat('protocol ', type, ', ', members, IF(members = 1, ' member', ' members')) AS reason
+FROM groups g LEFT JOIN able USING (cluster)
 LEFT ANTI JOIN group_members m ON m.cluster = g.cluster AND m.group = g.group
   AND m.client_id RLIKE '-StreamThread-[0-9]+-consumer$'
-WHERE coalesce(g.protocol, 'consumer') = 'consumer'
+WHERE coalesce(protocol, 'consumer') = 'consumer'

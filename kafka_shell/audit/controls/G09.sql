@@ -7,19 +7,15 @@
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- parameter: share = 0.9
 WITH unread AS (
-  SELECT o.cluster, o.group, o.topic, o.partition, max(o.lag) AS lag,
-    unix_millis(max(b.collected_at)) - unix_millis(min_by(b.base_timestamp, b.base_offset)) AS age
-  FROM group_offsets o
-  JOIN batches b ON b.cluster = o.cluster AND b.topic = o.topic AND b.partition = o.partition
-    AND b.last_offset >= o.offset AND NOT b.control AND b.base_timestamp IS NOT NULL
-  WHERE o.lag > 0 GROUP BY o.cluster, o.group, o.topic, o.partition
+  SELECT cluster, o.group, topic, partition, max(lag) AS lag,
+    unix_millis(max(b.collected_at)) - unix_millis(min_by(base_timestamp, base_offset)) AS age
+  FROM group_offsets o JOIN batches b USING (cluster, topic, partition)
+  WHERE lag > 0 AND last_offset >= o.offset AND NOT control AND base_timestamp IS NOT NULL
+  GROUP BY cluster, o.group, topic, partition
 )
-SELECT u.cluster, concat('group ', u.group, ' ', u.topic, ':', u.partition) AS resource,
-  IF(u.age > {share} * try_cast(r.value AS BIGINT), 'alarm', 'ok') AS status,
-  concat('lag ', {number u.lag}, '; the next record is at least ', {age u.age},
-    ' old, retention.ms is ', {duration r.value}) AS reason
-FROM unread u
-JOIN topic_configs r ON r.cluster = u.cluster AND r.topic = u.topic AND r.key = 'retention.ms'
-  AND try_cast(r.value AS BIGINT) > 0
-JOIN topic_configs p ON p.cluster = u.cluster AND p.topic = u.topic AND p.key = 'cleanup.policy'
-  AND p.value LIKE '%delete%'
+SELECT cluster, concat('group ', u.group, ' ', topic, ':', partition) AS resource,
+  IF(age > {share} * try_cast(retention_ms AS BIGINT), 'alarm', 'ok') AS status,
+  concat('lag ', {number lag}, '; the next record is at least ', {age age},
+    ' old, retention.ms is ', {duration retention_ms}) AS reason
+FROM unread u JOIN {topic_configs retention.ms, cleanup.policy} USING (cluster, topic)
+WHERE try_cast(retention_ms AS BIGINT) > 0 AND cleanup_policy LIKE '%delete%'

@@ -7,19 +7,14 @@
 -- absence: broker_configs
 -- risk: safe
 -- fix: quota entity key = percentage was value
-WITH threads AS (
-  SELECT cluster, broker_id, 100 * sum(try_cast(value AS INT)) AS percentage
-  FROM broker_configs WHERE key IN ('num.io.threads', 'num.network.threads')
-  GROUP BY cluster, broker_id
-),
-most AS (SELECT cluster, max(percentage) AS percentage FROM threads GROUP BY cluster),
-judged AS (
-  SELECT q.*, most.percentage, q.value > most.percentage AS bad
-  FROM quotas q JOIN most ON most.cluster = q.cluster
-  WHERE q.key = 'request_percentage'
+WITH most AS (
+  SELECT cluster, max(100 * (try_cast(num_io_threads AS INT) + try_cast(num_network_threads AS INT)))
+    AS percentage
+  FROM {broker_configs num.io.threads, num.network.threads} GROUP BY cluster
 )
 SELECT cluster, concat(entity, ' ', key) AS resource,
-  IF(bad, 'alarm', 'ok') AS status,
+  IF(value > percentage, 'alarm', 'ok') AS status,
   concat({quota concat(key, '=', value)}, ' of ', percentage, '%') AS reason,
   entity, key, value, percentage
-FROM judged
+FROM quotas JOIN most USING (cluster)
+WHERE key = 'request_percentage'

@@ -17,11 +17,9 @@ limited AS (
   SELECT cluster, user, min(value) AS rate FROM effective_quotas
   WHERE key = 'controller_mutation_rate' AND client_id IS NULL GROUP BY cluster, user
 )
-SELECT c.cluster, concat('user ', c.user) AS resource,
-  IF(coalesce(own.rate, any.rate) IS NULL, 'alarm', 'ok') AS status,
-  CASE WHEN coalesce(own.rate, any.rate) IS NULL THEN 'no controller_mutation_rate quota applies'
-    ELSE concat('controller_mutation_rate is ',
-      {quota concat('controller_mutation_rate=', coalesce(own.rate, any.rate))}) END AS reason,
+SELECT c.cluster, concat('user ', c.user) AS resource, coalesce(own.rate, any.rate) AS least,
+  coalesce(concat('ok: controller_mutation_rate is ', {quota concat('controller_mutation_rate=', least)}),
+    'alarm: no controller_mutation_rate quota applies') AS reason,
   concat('user ', IF(c.user RLIKE r'^[A-Za-z0-9_@%+=:./-]+$', c.user,
     concat("'", replace(c.user, "'", "'\"'\"'"), "'"))) AS entity
 FROM creators c

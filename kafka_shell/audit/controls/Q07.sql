@@ -9,17 +9,13 @@
 -- parameter: percentage = 1
 -- parameter: rate = 1
 -- fix: quota entity key = delete was value
-WITH judged AS (
-  SELECT q.*, d.key IS NULL AND value < CASE q.key WHEN 'request_percentage' THEN {percentage}
-    WHEN 'producer_byte_rate' THEN {bytes} WHEN 'consumer_byte_rate' THEN {bytes}
-    ELSE {rate} END AS bad
-  FROM quotas q
-  LEFT JOIN (SELECT DISTINCT cluster, key FROM quotas WHERE user_default AND client_id IS NULL) d
-    ON d.cluster = q.cluster AND d.key = q.key AND q.user IS NULL AND NOT q.user_default
-    AND q.client_id IS NOT NULL
+WITH outranked AS (
+  SELECT DISTINCT cluster, key, true AS by_user FROM quotas WHERE user_default AND client_id IS NULL
 )
 SELECT cluster, concat(entity, ' ', key) AS resource,
-  IF(bad, 'alarm', 'ok') AS status,
+  IF(value < CASE key WHEN 'request_percentage' THEN {percentage}
+      WHEN 'producer_byte_rate' THEN {bytes} WHEN 'consumer_byte_rate' THEN {bytes} ELSE {rate} END
+    AND (by_user IS NULL OR client_id IS NULL OR user IS NOT NULL OR user_default), 'alarm', 'ok') AS status,
   concat(key, ' is ', {quota concat(key, '=', value)}) AS reason,
   entity, key, value
-FROM judged
+FROM quotas LEFT JOIN outranked USING (cluster, key)

@@ -4,21 +4,11 @@
 -- description: Every new topic is open to everyone until it gets an ACL. Brokers do not return
 --   values of configs they do not define: if it is set, check the properties file.
 -- source: Apache Kafka documentation, Security, allow.everyone.if.no.acl.found
-SELECT b.cluster, concat('broker ', b.broker_id) AS resource,
-  CASE
-    WHEN open.key IS NULL THEN 'ok'
-    WHEN open.sensitive OR open.value IS NULL THEN 'info'
-    WHEN open.value = 'true' THEN 'alarm'
-    ELSE 'ok'
-  END AS status,
-  CASE
-    WHEN open.key IS NULL THEN 'allow.everyone.if.no.acl.found is not set (default: false)'
-    WHEN open.sensitive OR open.value IS NULL
-      THEN 'allow.everyone.if.no.acl.found is set, but brokers do not return its value: check the properties file'
-    ELSE concat('allow.everyone.if.no.acl.found is ', open.value)
-  END AS reason
-FROM brokers b
-LEFT SEMI JOIN broker_configs read ON read.cluster = b.cluster AND read.broker_id = b.broker_id
-LEFT JOIN broker_configs open
-  ON open.cluster = b.cluster AND open.broker_id = b.broker_id
-  AND open.key = 'allow.everyone.if.no.acl.found'
+SELECT cluster, concat('broker ', broker_id) AS resource,
+  max(IF(key = 'allow.everyone.if.no.acl.found', value, NULL)) AS given,
+  CASE WHEN given IS NOT NULL
+    THEN concat(IF(given = 'true', 'alarm', 'ok'), ': allow.everyone.if.no.acl.found is ', given)
+    WHEN count_if(key = 'allow.everyone.if.no.acl.found') > 0
+      THEN 'info: allow.everyone.if.no.acl.found is set, but brokers do not return its value: check the properties file'
+    ELSE 'ok: allow.everyone.if.no.acl.found is not set (default: false)' END AS reason
+FROM broker_configs GROUP BY cluster, broker_id

@@ -4,21 +4,12 @@
 -- description: super.users contains User:ANONYMOUS, which is every client of a listener without
 --   authentication. Brokers do not return values of configs they do not define.
 -- source: Apache Kafka documentation, Security, super.users
-SELECT b.cluster, concat('broker ', b.broker_id) AS resource,
-  CASE
-    WHEN supers.key IS NULL THEN 'ok'
-    WHEN supers.sensitive OR supers.value IS NULL THEN 'info'
-    WHEN array_contains(transform(split(supers.value, ';'), p -> trim(p)), 'User:ANONYMOUS')
-      THEN 'alarm'
-    ELSE 'ok'
-  END AS status,
-  CASE
-    WHEN supers.key IS NULL THEN 'super.users is not set'
-    WHEN supers.sensitive OR supers.value IS NULL
-      THEN 'super.users is set, but brokers do not return its value: check the properties file'
-    ELSE concat('super.users is ', supers.value)
-  END AS reason
-FROM brokers b
-LEFT SEMI JOIN broker_configs read ON read.cluster = b.cluster AND read.broker_id = b.broker_id
-LEFT JOIN broker_configs supers
-  ON supers.cluster = b.cluster AND supers.broker_id = b.broker_id AND supers.key = 'super.users'
+SELECT cluster, concat('broker ', broker_id) AS resource,
+  max(IF(key = 'super.users', value, NULL)) AS given,
+  CASE WHEN given IS NOT NULL
+    THEN concat(IF(array_contains(transform(split(given, ';'), p -> trim(p)), 'User:ANONYMOUS'),
+      'alarm', 'ok'), ': super.users is ', given)
+    WHEN count_if(key = 'super.users') > 0
+      THEN 'info: super.users is set, but brokers do not return its value: check the properties file'
+    ELSE 'ok: super.users is not set' END AS reason
+FROM broker_configs GROUP BY cluster, broker_id

@@ -6,17 +6,11 @@
 --   brokers.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- fix: acl resource
-WITH judged AS (
-  SELECT *, principal IN ('User:*', 'User:ANONYMOUS') AS everyone,
-    IF(principal = 'User:*', 'everyone', 'unauthenticated clients') AS who, permission = 'allow'
-    AND operation IN ('Write', 'Alter', 'All', 'Delete', 'AlterConfigs', 'ClusterAction', 'Create')
-    AND principal IN ('User:*', 'User:ANONYMOUS') AS bad
-  FROM acls
-)
-SELECT cluster, acl AS resource,
-  IF(bad, 'alarm', 'ok') AS status,
-  CASE WHEN bad THEN concat(who, ' may ', operation)
-    WHEN NOT everyone THEN 'does not apply to everyone'
-    WHEN permission = 'allow' THEN concat(who, ' may only ', operation)
-    ELSE concat('denies ', operation, ' to ', who) END AS reason
-FROM judged
+SELECT cluster, acl AS resource, principal IN ('User:*', 'User:ANONYMOUS') AS everyone,
+  IF(principal = 'User:*', 'everyone', 'unauthenticated clients') AS who,
+  CASE WHEN NOT everyone THEN 'ok: does not apply to everyone'
+    WHEN permission <> 'allow' THEN concat('ok: denies ', operation, ' to ', who)
+    WHEN operation IN ('Write', 'Alter', 'All', 'Delete', 'AlterConfigs', 'ClusterAction', 'Create')
+      THEN concat('alarm: ', who, ' may ', operation)
+    ELSE concat('ok: ', who, ' may only ', operation) END AS reason
+FROM acls

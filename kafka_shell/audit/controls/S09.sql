@@ -8,7 +8,7 @@
 -- absence: acls, broker_configs
 -- fix: user name credentials[] = delete if NOT hidden
 WITH users AS (
-  SELECT cluster, user,
+  SELECT cluster, user, concat('User:', user) AS principal,
     sort_array(collect_list(struct(mechanism AS key, iterations AS value))) AS credentials
   FROM scram_users GROUP BY cluster, user
 ),
@@ -18,7 +18,7 @@ supers AS (
   FROM broker_configs WHERE key = 'super.users' GROUP BY cluster
 ),
 opened AS (
-  SELECT cluster, max(reason) AS reason FROM (
+  SELECT cluster, max(reason) AS opened FROM (
     SELECT cluster, 'ACLs of User:* apply' AS reason FROM acls
     WHERE permission = 'allow' AND principal = 'User:*'
     UNION ALL
@@ -26,25 +26,17 @@ opened AS (
     WHERE key = 'allow.everyone.if.no.acl.found' AND coalesce(trim(value), '') <> 'false'
   ) GROUP BY cluster
 ),
-judged AS (
-  SELECT u.*, held.principal IS NOT NULL AS named, opened.reason AS opened,
-    coalesce(supers.hidden, false) AS hidden,
-    coalesce(array_contains(supers.principals, concat('User:', u.user)), false) AS super
-  FROM users u
-  LEFT JOIN (SELECT DISTINCT cluster, principal FROM acls) held
-    ON held.cluster = u.cluster AND held.principal = concat('User:', u.user)
-  LEFT JOIN supers ON supers.cluster = u.cluster
-  LEFT JOIN opened ON opened.cluster = u.cluster
-)
-SELECT cluster, concat('user ', j.user) AS resource,
-  CASE WHEN named OR super THEN 'ok' WHEN opened IS NOT NULL THEN 'info' ELSE 'alarm'
-  END AS status,
+held AS (SELECT DISTINCT cluster, principal, true AS named FROM acls)
+SELECT cluster, concat('user ', u.user) AS resource,
   CASE
-    WHEN named THEN 'ACLs name the user'
-    WHEN super THEN 'a super user'
-    WHEN opened IS NOT NULL THEN concat('no ACL names the user, but ', opened)
-    WHEN hidden THEN 'no ACL names the user, and the brokers do not return who is a super user'
-    ELSE 'no ACL names the user'
+    WHEN named THEN 'ok: ACLs name the user'
+    WHEN array_contains(principals, principal) THEN 'ok: a super user'
+    WHEN opened IS NOT NULL THEN concat('info: no ACL names the user, but ', opened)
+    WHEN hidden THEN 'alarm: no ACL names the user, and the brokers do not return who is a super user'
+    ELSE 'alarm: no ACL names the user'
   END AS reason,
-  j.user AS name, credentials, hidden
-FROM judged j
+  u.user AS name, credentials, coalesce(hidden, false) AS hidden
+FROM users u
+LEFT JOIN held USING (cluster, principal)
+LEFT JOIN supers USING (cluster)
+LEFT JOIN opened USING (cluster)

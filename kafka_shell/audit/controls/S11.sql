@@ -4,13 +4,9 @@
 -- description: SASL/PLAIN sends the password itself. Without TLS, it can be read on the network.
 -- source: Apache Kafka documentation, Security, SASL/PLAIN
 SELECT cluster, concat('broker ', broker_id, ' ', listener) AS resource,
-  CASE
-    WHEN protocol <> 'SASL_PLAINTEXT' THEN 'ok'
-    WHEN array_contains(sasl_mechanisms, 'PLAIN') THEN 'alarm'
-    WHEN size(sasl_mechanisms) = 0 THEN 'skip'
-    ELSE 'ok'
-  END AS status,
-  concat(protocol, ' with ', IF(size(sasl_mechanisms) = 0, 'unknown mechanisms',
-    array_join(sasl_mechanisms, ', '))) AS reason
+  size(sasl_mechanisms) = 0 AS unknown,
+  concat(CASE WHEN protocol <> 'SASL_PLAINTEXT' THEN 'ok'
+      WHEN unknown THEN 'skip' WHEN array_contains(sasl_mechanisms, 'PLAIN') THEN 'alarm' ELSE 'ok' END,
+    ': ', protocol, ' with ', IF(unknown, 'unknown mechanisms', array_join(sasl_mechanisms, ', '))) AS reason
 FROM listeners
 WHERE protocol LIKE 'SASL%'

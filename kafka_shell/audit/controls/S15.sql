@@ -10,24 +10,17 @@ WITH mechanisms AS (
   FROM listeners WHERE protocol LIKE 'SASL%' AND NOT controller
 ),
 limits AS (
-  SELECT m.cluster, m.broker_id, m.listener, m.mechanism,
-    CASE WHEN own.key IS NULL THEN m.max_reauth_ms ELSE try_cast(own.value AS BIGINT) END AS ms
+  SELECT m.cluster, m.broker_id, listener, mechanism,
+    IF(key IS NULL, max_reauth_ms, try_cast(value AS BIGINT)) AS ms
   FROM mechanisms m
   LEFT JOIN broker_configs own ON own.cluster = m.cluster AND own.broker_id = m.broker_id
-    AND own.key = concat('listener.name.', lower(m.listener), '.', lower(m.mechanism),
-      '.connections.max.reauth.ms')
-),
-judged AS (
-  SELECT cluster, broker_id, listener, count_if(ms = 0) AS unlimited, count_if(ms IS NULL) AS unknown,
-    min(ms) = max(ms) AS same, min(ms) AS ms,
-    array_join(array_sort(collect_list(concat({duration ms}, ' for ', mechanism))), ', ') AS each_ms
-  FROM limits GROUP BY cluster, broker_id, listener
+    AND key = concat('listener.name.', lower(listener), '.', lower(mechanism), '.connections.max.reauth.ms')
 )
 SELECT cluster, concat('broker ', broker_id, ' ', listener) AS resource,
-  CASE WHEN unlimited > 0 THEN 'alarm' WHEN unknown > 0 THEN 'skip' ELSE 'ok' END AS status,
-  CASE
-    WHEN unlimited = 0 AND unknown > 0 THEN 'the broker does not return connections.max.reauth.ms'
-    WHEN same THEN concat('connections.max.reauth.ms is ', {duration ms})
-    ELSE concat('connections.max.reauth.ms is ', each_ms)
+  CASE WHEN count_if(ms = 0) = 0 AND count(ms) < count(*)
+    THEN 'skip: the broker does not return connections.max.reauth.ms'
+    ELSE concat(IF(min(ms) = 0, 'alarm', 'ok'), ': connections.max.reauth.ms is ',
+      IF(min(ms) = max(ms), {duration min(ms)},
+        array_join(array_sort(collect_list(concat({duration ms}, ' for ', mechanism))), ', ')))
   END AS reason
-FROM judged
+FROM limits GROUP BY cluster, broker_id, listener

@@ -6,16 +6,7 @@
 -- source: Apache Kafka documentation, Security, Encryption and authentication using SSL
 -- parameter: days = 30
 SELECT cluster, concat('broker ', broker_id, ' ', listener) AS resource,
-  CASE
-    WHEN expires IS NULL THEN 'skip'
-    WHEN expires < collected_at + INTERVAL '{days}' DAY THEN 'alarm'
-    ELSE 'ok'
-  END AS status,
-  CASE
-    WHEN expires IS NULL
-      THEN 'not checked: the profile does not use TLS and has no CA to verify with'
-    WHEN expires < collected_at
-      THEN concat('expired ', date_format(expires, 'yyyy-MM-dd HH:mm'), ' UTC')
-    ELSE concat('expires ', date_format(expires, 'yyyy-MM-dd HH:mm'), ' UTC')
-  END AS reason
+  coalesce(concat(IF(expires < collected_at + INTERVAL '{days}' DAY, 'alarm', 'ok'),
+    IF(expires < collected_at, ': expired ', ': expires '), date_format(expires, 'yyyy-MM-dd HH:mm'), ' UTC'),
+    'skip: not checked: the profile does not use TLS and has no CA to verify with') AS reason
 FROM certificates

@@ -7,12 +7,9 @@
 -- source: Apache Kafka documentation, Security, Authorization and ACLs, operations and resources
 -- parameter: admins = User:(.*[-_.])?(admin|broker|kafka|controller)s?([-_.0-9].*)?
 -- fix: acl resource
-WITH judged AS (
-  SELECT *, permission = 'allow' AND operation IN ('Alter', 'AlterConfigs', 'All')
-    AND principal NOT IN ('User:*', 'User:ANONYMOUS') AND NOT principal RLIKE r'^({admins})$' AS bad
-  FROM acls WHERE resource_type = 'cluster'
-)
 SELECT cluster, acl AS resource,
-  IF(bad, 'alarm', 'ok') AS status,
+  IF(permission = 'allow' AND operation IN ('Alter', 'AlterConfigs', 'All')
+    AND principal NOT IN ('User:*', 'User:ANONYMOUS') AND NOT principal RLIKE r'^({admins})$', 'alarm',
+    'ok') AS status,
   concat(principal, ' has ', permission, ' ', operation, ' on the cluster') AS reason
-FROM judged
+FROM acls WHERE resource_type = 'cluster'

@@ -5,14 +5,10 @@
 --   of all resources of the type, and of the cluster the brokers as well.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- fix: acl resource
-WITH judged AS (
-  SELECT *, permission = 'deny' AND principal = 'User:*' AND host = '*'
-    AND (resource_name = '*' AND pattern_type = 'literal' OR resource_type = 'cluster')
-    AND operation IN ('All', 'Read', 'Write', 'Describe', 'ClusterAction') AS bad
-  FROM acls
-)
 SELECT cluster, acl AS resource,
-  IF(bad, 'alarm', 'ok') AS status,
-  IF(bad, concat('denies ', operation, ' on every ', resource_type, ' to everyone'),
-    'does not deny everyone') AS reason
-FROM judged
+  IF(permission = 'deny' AND principal = 'User:*' AND host = '*'
+      AND (resource_name = '*' AND pattern_type = 'literal' OR resource_type = 'cluster')
+      AND operation IN ('All', 'Read', 'Write', 'Describe', 'ClusterAction'),
+    concat('alarm: denies ', operation, ' on every ', resource_type, ' to everyone'),
+    'ok: does not deny everyone') AS reason
+FROM acls

@@ -7,12 +7,8 @@
 -- source: Apache Kafka documentation, Replication
 -- parameter: factor = 3
 -- fix: replicas resource = least({factor}, online) was min_factor if online > 1
-WITH judged AS (
-  SELECT t.*, c.brokers + coalesce(size(c.offline), 0) AS known, c.brokers AS online
-  FROM topics t JOIN clusters c ON c.cluster = t.cluster
-)
-SELECT cluster, topic AS resource,
+SELECT cluster, topic AS resource, c.brokers + coalesce(size(c.offline), 0) AS known,
   IF(min_factor = 1 AND known > 1, 'alarm', 'ok') AS status,
   concat('replication factor ', min_factor, IF(known > 1, '', ' on the only broker')) AS reason,
-  online, min_factor
-FROM judged
+  c.brokers AS online, min_factor
+FROM topics t JOIN clusters c USING (cluster)

@@ -6,10 +6,9 @@
 -- source: Apache Kafka documentation, Replication
 -- parameter: factor = 3
 -- fix: replicas resource = least({factor}, brokers) was 2 if brokers > 2
-WITH size AS (SELECT cluster, count(*) AS brokers FROM brokers GROUP BY cluster)
-SELECT t.cluster, t.topic AS resource,
-  IF(t.min_factor = 2, 'alarm', 'ok') AS status,
-  concat('replication factor ', t.min_factor) AS reason,
+SELECT cluster, topic AS resource,
+  IF(min_factor = 2, 'alarm', 'ok') AS status,
+  concat('replication factor ', min_factor) AS reason,
   brokers
-FROM topics t JOIN size ON size.cluster = t.cluster
-WHERE NOT t.internal
+FROM topics JOIN (SELECT cluster, count(*) AS brokers FROM brokers GROUP BY cluster) USING (cluster)
+WHERE NOT internal

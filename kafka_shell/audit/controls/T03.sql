@@ -6,10 +6,9 @@
 --   after min.insync.replicas=1, acks=all could mean a single copy.
 -- source: Apache Kafka documentation, Topic configs, min.insync.replicas
 -- fix: min.insync.replicas = CASE WHEN min_factor > 2 THEN min_factor - 1 END
-SELECT t.cluster, t.topic AS resource,
-  IF(t.min_factor > 1 AND try_cast(k.value AS INT) >= t.min_factor, 'alarm', 'ok') AS status,
-  concat('min.insync.replicas is ', k.value, ', replication factor is ', t.min_factor) AS reason,
-  t.min_factor
-FROM topics t
-JOIN topic_configs k
-  ON k.cluster = t.cluster AND k.topic = t.topic AND k.key = 'min.insync.replicas'
+SELECT cluster, topic AS resource,
+  IF(min_factor > 1 AND try_cast(value AS INT) >= min_factor, 'alarm', 'ok') AS status,
+  concat('min.insync.replicas is ', value, ', replication factor is ', min_factor) AS reason,
+  min_factor
+FROM topics JOIN topic_configs USING (cluster, topic)
+WHERE key = 'min.insync.replicas'

@@ -10,16 +10,12 @@
 -- parameter: copies = 2
 -- fix: min.insync.replicas = CASE WHEN can_raise THEN {copies} END
 WITH synced AS (
-  SELECT p.cluster, p.topic, min(size(p.isr)) >= {copies} AND count(m.topic) = 0 AS can_raise
-  FROM partitions p LEFT JOIN reassignments m ON m.cluster = p.cluster AND m.topic = p.topic
-  GROUP BY p.cluster, p.topic
+  SELECT cluster, topic, min(size(p.isr)) >= {copies} AND count(m.adding) = 0 AS can_raise
+  FROM partitions p LEFT JOIN reassignments m USING (cluster, topic) GROUP BY cluster, topic
 )
-SELECT t.cluster, t.topic AS resource,
-  IF(t.min_factor >= 3 AND k.overridden AND k.value = '1', 'alarm', 'ok') AS status,
-  concat('min.insync.replicas is ', k.value, ', replication factor is ', t.min_factor) AS reason,
+SELECT cluster, topic AS resource,
+  IF(min_factor >= 3 AND overridden AND value = '1', 'alarm', 'ok') AS status,
+  concat('min.insync.replicas is ', value, ', replication factor is ', min_factor) AS reason,
   can_raise
-FROM topics t
-JOIN topic_configs k
-  ON k.cluster = t.cluster AND k.topic = t.topic AND k.key = 'min.insync.replicas'
-LEFT JOIN synced ON synced.cluster = t.cluster AND synced.topic = t.topic
-WHERE NOT t.internal
+FROM topics JOIN topic_configs USING (cluster, topic) LEFT JOIN synced USING (cluster, topic)
+WHERE NOT internal AND key = 'min.insync.replicas'

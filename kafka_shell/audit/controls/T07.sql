@@ -7,13 +7,10 @@
 --   offline brokers, B24 counts the partition: start the broker.
 -- source: Apache Kafka documentation, Unclean leader election
 -- fix: leader resource = try_element_at(array_except(replicas, offline), 1)
-WITH judged AS (
-  SELECT p.*, p.leader IS NULL AND size(array_except(IF(size(p.isr) = 0, p.replicas, p.isr),
-    coalesce(c.offline, array()))) > 0 AS bad
-  FROM partitions p LEFT JOIN (SELECT cluster, offline FROM clusters) c ON c.cluster = p.cluster
-)
+WITH down AS (SELECT cluster, offline AS down FROM clusters)
 SELECT cluster, concat(topic, ':', partition) AS resource,
-  IF(bad, 'alarm', 'ok') AS status,
+  IF(leader IS NULL AND size(array_except(IF(size(isr) = 0, replicas, isr),
+    coalesce(down, array()))) > 0, 'alarm', 'ok') AS status,
   CASE WHEN leader IS NULL
     THEN concat('no leader; replicas on brokers ', array_join(replicas, ', '),
       ', in-sync replicas: ', array_join(isr, ', '),
@@ -21,4 +18,4 @@ SELECT cluster, concat(topic, ':', partition) AS resource,
     ELSE concat('leader is broker ', leader)
   END AS reason,
   replicas, offline
-FROM judged
+FROM partitions LEFT JOIN down USING (cluster)

@@ -6,23 +6,18 @@
 --   ignored; B24 counts the replicas on offline brokers.
 -- source: Apache Kafka documentation, Monitoring, UnderReplicatedPartitions
 -- absence: reassignments
-WITH judged AS (
-  SELECT p.cluster, p.topic, p.partition, array_except(p.replicas, p.isr) AS behind,
-    array_except(array_except(p.replicas, p.isr),
-      concat(coalesce(r.adding, array()), coalesce(c.offline, array()))) AS missing,
-    size(array_intersect(array_except(p.replicas, p.isr), coalesce(c.offline, array()))) > 0 AS down
-  FROM partitions p
-  LEFT JOIN reassignments r
-    ON r.cluster = p.cluster AND r.topic = p.topic AND r.partition = p.partition
-  LEFT JOIN (SELECT cluster, offline FROM clusters) c ON c.cluster = p.cluster
-)
+WITH down AS (SELECT cluster, offline AS down FROM clusters)
 SELECT cluster, concat(topic, ':', partition) AS resource,
-  IF(size(missing) > 0, 'alarm', 'ok') AS status,
+  array_except(p.replicas, isr) AS behind,
+  array_except(behind, concat(coalesce(adding, array()), coalesce(down, array()))) AS missing,
   CASE
-    WHEN size(missing) > 0 THEN concat('not in sync: brokers ', array_join(missing, ', '))
-    WHEN down THEN concat('on offline brokers: ', array_join(behind, ', '))
+    WHEN size(missing) > 0 THEN concat('alarm: not in sync: brokers ', array_join(missing, ', '))
+    WHEN size(array_intersect(behind, coalesce(down, array()))) > 0
+      THEN concat('ok: on offline brokers: ', array_join(behind, ', '))
     WHEN size(behind) > 0
-      THEN concat('a reassignment is adding replicas on brokers ', array_join(behind, ', '))
-    ELSE 'all replicas are in sync'
+      THEN concat('ok: a reassignment is adding replicas on brokers ', array_join(behind, ', '))
+    ELSE 'ok: all replicas are in sync'
   END AS reason
-FROM judged
+FROM partitions p
+LEFT JOIN reassignments USING (cluster, topic, partition)
+LEFT JOIN down USING (cluster)

@@ -11,12 +11,12 @@
 --   if array_contains(isr, preferred_leader) AND NOT array_contains(offline, preferred_leader)
 -- risk: safe
 WITH automatic AS (
-  SELECT DISTINCT cluster FROM broker_configs
+  SELECT DISTINCT cluster, value FROM broker_configs
   WHERE key = 'auto.leader.rebalance.enable' AND value = 'true'
 )
-SELECT p.cluster, concat(topic, ':', partition) AS resource,
-  IF(leader <> preferred_leader AND a.cluster IS NULL, 'alarm', 'ok') AS status,
+SELECT cluster, concat(topic, ':', partition) AS resource,
+  IF(leader <> preferred_leader AND value IS NULL, 'alarm', 'ok') AS status,
   concat('leader is broker ', leader, ', preferred leader is broker ', preferred_leader) AS reason,
   leader, preferred_leader, isr, offline
-FROM partitions p LEFT JOIN automatic a ON a.cluster = p.cluster
+FROM partitions LEFT JOIN automatic USING (cluster)
 WHERE leader IS NOT NULL

@@ -14,7 +14,7 @@ spread AS (
   SELECT p.cluster, p.topic, p.partition, size(p.replicas) AS factor, r.racks AS existing,
     size(array_distinct(transform(p.replicas, id -> try_element_at(rack_of, id)))) AS racks,
     exists(p.replicas, id -> NOT map_contains_key(rack_of, id)) AS unknown
-  FROM partitions p JOIN racks r ON r.cluster = p.cluster
+  FROM partitions p JOIN racks r USING (cluster)
 )
 SELECT cluster, concat(topic, ':', partition) AS resource,
   IF(racks < least(factor, existing), 'alarm', 'ok') AS status,

@@ -9,39 +9,25 @@
 --   cleanup.policy
 -- parameter: percent = 10
 -- parameter: besides = .*-repartition|__remote_log_metadata|__share_group_state
-WITH limits AS (
-  SELECT cluster, topic,
-    max(CASE WHEN key = 'retention.ms' THEN value END) AS time,
-    max(CASE WHEN key = 'retention.bytes' THEN value END) AS bytes,
-    trim(max(CASE WHEN key = 'cleanup.policy' THEN value END)) AS policy,
-    bool_or(key = 'remote.storage.enable' AND value = 'true')
-      AND bool_or(startswith(key, 'local.') AND try_cast(value AS BIGINT) >= 0) AS tiered
-  FROM topic_configs
-  WHERE key IN ('retention.ms', 'retention.bytes', 'cleanup.policy', 'remote.storage.enable',
-    'local.retention.ms', 'local.retention.bytes')
-    AND NOT topic RLIKE r'^({besides})$'
-  GROUP BY cluster, topic
-),
-used AS (
-  SELECT cluster, topic, max(percent) AS percent, max_by(concat('broker ', broker_id, ' ', path),
-    percent) AS place
+WITH used AS (
+  SELECT cluster, topic, max(percent) AS percent,
+    max_by(concat('broker ', broker_id, ' ', path), percent) AS place
   FROM (
-    SELECT d.cluster, d.topic, d.broker_id, d.path, 100.0 * sum(d.size) / max(l.total) AS percent
-    FROM disk_replicas d JOIN log_dirs l
-      ON l.cluster = d.cluster AND l.broker_id = d.broker_id AND l.path = d.path
-    GROUP BY d.cluster, d.topic, d.broker_id, d.path
+    SELECT cluster, topic, broker_id, path, 100.0 * sum(d.size) / max(total) AS percent
+    FROM disk_replicas d JOIN log_dirs USING (cluster, broker_id, path)
+    GROUP BY cluster, topic, broker_id, path
   ) GROUP BY cluster, topic
-),
-judged AS (
-  SELECT l.*, u.percent, u.place,
-    NOT tiered AND (time = '-1' AND bytes = '-1' AND policy NOT LIKE '%compact%' OR policy = '')
-      AS unlimited
-  FROM limits l LEFT JOIN used u ON u.cluster = l.cluster AND u.topic = l.topic
 )
-SELECT cluster, topic AS resource,
+SELECT cluster, topic AS resource, trim(cleanup_policy) AS policy,
+  coalesce(remote_storage_enable = 'true' AND (try_cast(local_retention_ms AS BIGINT) >= 0
+    OR try_cast(local_retention_bytes AS BIGINT) >= 0), false) AS tiered,
+  NOT tiered AND (retention_ms = '-1' AND retention_bytes = '-1' AND policy NOT LIKE '%compact%'
+    OR policy = '') AS unlimited,
   CASE WHEN unlimited AND percent >= {percent} THEN 'alarm'
     WHEN unlimited AND percent IS NULL THEN 'skip' ELSE 'ok' END AS status,
-  concat('retention.ms ', {duration time}, ', retention.bytes ', {bytes bytes}, ', cleanup.policy ',
-    IF(policy = '', 'is empty', policy), '; ',
+  concat('retention.ms ', {duration retention_ms}, ', retention.bytes ', {bytes retention_bytes},
+    ', cleanup.policy ', IF(policy = '', 'is empty', policy), '; ',
     coalesce(concat(round(percent, 0), '% of ', place), 'the size of the volumes is unknown')) AS reason
-FROM judged
+FROM {topic_configs retention.ms, retention.bytes, cleanup.policy, remote.storage.enable, local.retention.ms, local.retention.bytes}
+LEFT JOIN used USING (cluster, topic)
+WHERE NOT topic RLIKE r'^({besides})$'

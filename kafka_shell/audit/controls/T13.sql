@@ -9,12 +9,9 @@
 -- parameter: replies = (?i)(.*[-_.])?(reply|replies|responses?)([-_.].*)?
 -- risk: safe
 -- fix: retention.ms = {shortest}
-SELECT t.cluster, t.topic AS resource,
-  CASE WHEN try_cast(t.value AS BIGINT) BETWEEN 0 AND {shortest} - 1 AND p.value LIKE '%delete%'
-    THEN 'alarm' ELSE 'ok' END AS status,
-  concat('retention.ms is ', {duration t.value}) AS reason
-FROM topic_configs t
-JOIN topic_configs p
-  ON p.cluster = t.cluster AND p.topic = t.topic AND p.key = 'cleanup.policy'
-WHERE t.key = 'retention.ms' AND NOT t.topic RLIKE r'^({besides})$'
-  AND NOT t.topic RLIKE r'^({replies})$'
+SELECT cluster, topic AS resource,
+  IF(try_cast(retention_ms AS BIGINT) BETWEEN 0 AND {shortest} - 1 AND cleanup_policy LIKE '%delete%',
+    'alarm', 'ok') AS status,
+  concat('retention.ms is ', {duration retention_ms}) AS reason
+FROM {topic_configs retention.ms, cleanup.policy}
+WHERE NOT topic RLIKE r'^({besides})$' AND NOT topic RLIKE r'^({replies})$'

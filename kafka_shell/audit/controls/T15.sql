@@ -10,14 +10,9 @@
 -- parameter: besides = $frameworks
 -- risk: safe
 -- fix: segment.ms = CASE WHEN retention >= {shortest} THEN retention DIV 6 END
-SELECT s.cluster, s.topic AS resource,
-  CASE WHEN try_cast(t.value AS BIGINT) > 0 AND p.value LIKE '%delete%'
-      AND try_cast(s.value AS BIGINT) > try_cast(t.value AS BIGINT)
-    THEN 'alarm' ELSE 'ok' END AS status,
-  concat('segment.ms is ', {duration s.value}, ', retention.ms is ', {duration t.value}) AS reason,
-  try_cast(t.value AS BIGINT) AS retention
-FROM topic_configs s
-JOIN topic_configs t ON t.cluster = s.cluster AND t.topic = s.topic AND t.key = 'retention.ms'
-JOIN topic_configs p
-  ON p.cluster = s.cluster AND p.topic = s.topic AND p.key = 'cleanup.policy'
-WHERE s.key = 'segment.ms' AND NOT s.topic RLIKE r'^({besides})$'
+SELECT cluster, topic AS resource, try_cast(retention_ms AS BIGINT) AS retention,
+  IF(retention > 0 AND cleanup_policy LIKE '%delete%' AND try_cast(segment_ms AS BIGINT) > retention,
+    'alarm', 'ok') AS status,
+  concat('segment.ms is ', {duration segment_ms}, ', retention.ms is ', {duration retention_ms}) AS reason
+FROM {topic_configs segment.ms, retention.ms, cleanup.policy}
+WHERE NOT topic RLIKE r'^({besides})$'

@@ -8,14 +8,9 @@
 -- absence: topic_configs
 -- parameter: most = 100
 -- parameter: besides = $frameworks
-SELECT t.cluster, t.topic AS resource,
-  CASE
-    WHEN partitions > {most} THEN 'alarm'
-    WHEN partitions = 1 AND p.topic IS NULL AND NOT t.topic RLIKE r'^({besides})$' THEN 'alarm'
-    ELSE 'ok'
-  END AS status,
-  concat(partitions, CASE WHEN partitions = 1 THEN ' partition' ELSE ' partitions' END) AS reason
-FROM topics t
-LEFT JOIN topic_configs p ON p.cluster = t.cluster AND p.topic = t.topic
-  AND p.key = 'cleanup.policy' AND p.value LIKE '%compact%'
+SELECT cluster, topic AS resource,
+  IF(partitions > {most} OR partitions = 1 AND coalesce(cleanup_policy, '') NOT LIKE '%compact%'
+    AND NOT topic RLIKE r'^({besides})$', 'alarm', 'ok') AS status,
+  concat(partitions, IF(partitions = 1, ' partition', ' partitions')) AS reason
+FROM topics LEFT JOIN {topic_configs cleanup.policy} USING (cluster, topic)
 WHERE NOT internal

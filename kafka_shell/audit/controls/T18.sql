@@ -7,10 +7,8 @@
 -- parameter: shortest = 86400000
 -- risk: safe
 -- fix: delete.retention.ms = {shortest}
-SELECT d.cluster, d.topic AS resource,
-  IF(try_cast(d.value AS BIGINT) < {shortest}, 'alarm', 'ok') AS status,
-  concat('delete.retention.ms is ', {duration d.value}) AS reason
-FROM topic_configs d
-JOIN topic_configs p
-  ON p.cluster = d.cluster AND p.topic = d.topic AND p.key = 'cleanup.policy'
-WHERE d.key = 'delete.retention.ms' AND p.value LIKE '%compact%'
+SELECT cluster, topic AS resource,
+  IF(try_cast(delete_retention_ms AS BIGINT) < {shortest}, 'alarm', 'ok') AS status,
+  concat('delete.retention.ms is ', {duration delete_retention_ms}) AS reason
+FROM {topic_configs delete.retention.ms, cleanup.policy}
+WHERE cleanup_policy LIKE '%compact%'

@@ -6,9 +6,8 @@
 --   the disk: set compression.type in the producers first.
 -- source: Apache Kafka documentation, Topic configs, compression.type
 -- fix: compression.type = 'producer'
-SELECT k.cluster, k.topic AS resource,
+SELECT cluster, topic AS resource,
   IF(value <> 'producer', 'alarm', 'ok') AS status,
   concat('compression.type is ', value) AS reason
-FROM topic_configs k
-JOIN topics t ON t.cluster = k.cluster AND t.topic = k.topic AND NOT t.internal
-WHERE key = 'compression.type'
+FROM topic_configs JOIN topics USING (cluster, topic)
+WHERE key = 'compression.type' AND NOT internal

@@ -11,10 +11,9 @@ WITH fetch AS (
   SELECT cluster, min(try_cast(value AS BIGINT)) AS bytes
   FROM broker_configs WHERE key = 'replica.fetch.max.bytes' GROUP BY cluster
 )
-SELECT m.cluster, topic AS resource,
-  IF(try_cast(m.value AS BIGINT) > bytes + {overhead}, 'alarm', 'ok') AS status,
-  concat('max.message.bytes is ', {bytes m.value}, ', replica.fetch.max.bytes is ',
-    {bytes bytes}) AS reason,
+SELECT cluster, topic AS resource,
+  IF(try_cast(value AS BIGINT) > bytes + {overhead}, 'alarm', 'ok') AS status,
+  concat('max.message.bytes is ', {bytes value}, ', replica.fetch.max.bytes is ', {bytes bytes}) AS reason,
   bytes
-FROM topic_configs m JOIN fetch ON fetch.cluster = m.cluster
-WHERE m.key = 'max.message.bytes'
+FROM topic_configs JOIN fetch USING (cluster)
+WHERE key = 'max.message.bytes'

@@ -7,20 +7,11 @@
 -- source: Apache Kafka documentation, Topic configs, message.timestamp.after.max.ms (KIP-937)
 -- parameter: after = 3600000
 -- fix: message.timestamp.after.max.ms = {after}
-WITH judged AS (
-  SELECT a.cluster, a.topic, a.value, t.value AS type,
-    t.value = 'CreateTime' AND a.value = '9223372036854775807'
-      AND p.value LIKE '%delete%' AND r.value <> '-1' AS bad
-  FROM topic_configs a
-  JOIN topic_configs t
-    ON t.cluster = a.cluster AND t.topic = a.topic AND t.key = 'message.timestamp.type'
-  JOIN topic_configs p
-    ON p.cluster = a.cluster AND p.topic = a.topic AND p.key = 'cleanup.policy'
-  JOIN topic_configs r ON r.cluster = a.cluster AND r.topic = a.topic AND r.key = 'retention.ms'
-  WHERE a.key = 'message.timestamp.after.max.ms'
-)
 SELECT cluster, topic AS resource,
-  IF(bad, 'alarm', 'ok') AS status,
-  CASE WHEN bad THEN 'message.timestamp.after.max.ms is unlimited and producers set the timestamps'
-    ELSE concat('message.timestamp.after.max.ms is ', {duration value}, ', ', type) END AS reason
-FROM judged
+  IF(message_timestamp_type = 'CreateTime' AND message_timestamp_after_max_ms = '9223372036854775807'
+      AND cleanup_policy LIKE '%delete%' AND retention_ms <> '-1',
+    'alarm: message.timestamp.after.max.ms is unlimited and producers set the timestamps',
+    concat('ok: message.timestamp.after.max.ms is ', {duration message_timestamp_after_max_ms}, ', ',
+      message_timestamp_type)) AS reason
+FROM {topic_configs message.timestamp.after.max.ms, message.timestamp.type, cleanup.policy, retention.ms}
+WHERE message_timestamp_after_max_ms IS NOT NULL

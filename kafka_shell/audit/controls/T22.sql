@@ -7,12 +7,10 @@
 -- risk: safe
 -- fix: topic resource overrides[] = delete
 SELECT cluster, topic AS resource,
-  IF(any(overridden), 'alarm', 'ok') AS status,
-  CASE WHEN any(overridden)
-    THEN array_join(sort_array(collect_list(CASE WHEN overridden THEN concat(key, '=', value) END)), ', ')
-    ELSE 'inherited'
-  END AS reason,
-  sort_array(collect_list(CASE WHEN overridden THEN struct(key, value) END)) AS overrides
+  sort_array(collect_list(CASE WHEN overridden THEN struct(key, value) END)) AS overrides,
+  IF(size(overrides) > 0, 'alarm', 'ok') AS status,
+  IF(size(overrides) > 0, array_join(transform(overrides, o -> concat(o.key, '=', o.value)), ', '),
+    'inherited') AS reason
 FROM topic_configs
 WHERE key IN ('flush.messages', 'flush.ms')
 GROUP BY cluster, topic

@@ -7,13 +7,11 @@
 -- source: Apache Kafka documentation, kafka-topics, warning about . and _ in names
 -- parameter: pattern = .*
 SELECT cluster, topic AS resource,
-  IF(count(*) OVER alike > 1 OR NOT topic RLIKE r'^({pattern})$', 'alarm', 'ok') AS status,
   CASE
-    WHEN count(*) OVER alike > 1
-      THEN concat('collides with ',
-        array_join(array_remove(collect_list(topic) OVER alike, topic), ', '))
-    WHEN NOT topic RLIKE r'^({pattern})$' THEN concat('the name does not match ', r'{pattern}')
-    ELSE 'unique name'
+    WHEN count(*) OVER alike > 1 THEN concat('alarm: collides with ',
+      array_join(array_remove(collect_list(topic) OVER alike, topic), ', '))
+    WHEN NOT topic RLIKE r'^({pattern})$' THEN concat('alarm: the name does not match ', r'{pattern}')
+    ELSE 'ok: unique name'
   END AS reason
 FROM topics
 WHERE NOT internal

@@ -13,21 +13,18 @@
 -- fix: replicas resource = {factor} was factor if factor IS NOT NULL
 -- fix: topic resource 'min.insync.replicas' = raised was own
 WITH size AS (SELECT cluster, count(*) AS brokers FROM brokers GROUP BY cluster),
-synced AS (
-  SELECT cluster, topic, min(size(isr)) AS in_sync FROM partitions GROUP BY cluster, topic
-),
-moving AS (SELECT DISTINCT cluster, topic FROM reassignments),
+synced AS (SELECT cluster, topic, min(size(isr)) AS in_sync FROM partitions GROUP BY cluster, topic),
+moving AS (SELECT DISTINCT cluster, topic, true AS moves FROM reassignments),
 internal AS (
-  SELECT t.cluster, t.topic, t.min_factor, IF(k.overridden, k.value, NULL) AS own,
-    IF(k.overridden, try_cast(k.value AS INT), {copies}) AS wanted,
-    t.min_factor >= {factor} AND synced.in_sync >= {copies} AND moving.topic IS NULL AS can_raise
-  FROM topics t
-  JOIN size ON size.cluster = t.cluster AND size.brokers >= {factor}
-  JOIN topic_configs k
-    ON k.cluster = t.cluster AND k.topic = t.topic AND k.key = 'min.insync.replicas'
-  LEFT JOIN moving ON moving.cluster = t.cluster AND moving.topic = t.topic
-  LEFT JOIN synced ON synced.cluster = t.cluster AND synced.topic = t.topic
-  WHERE t.internal
+  SELECT cluster, topic, min_factor, IF(overridden, value, NULL) AS own,
+    IF(overridden, try_cast(value AS INT), {copies}) AS wanted,
+    min_factor >= {factor} AND in_sync >= {copies} AND moves IS NULL AS can_raise
+  FROM topics
+  JOIN size USING (cluster)
+  JOIN topic_configs USING (cluster, topic)
+  LEFT JOIN moving USING (cluster, topic)
+  LEFT JOIN synced USING (cluster, topic)
+  WHERE internal AND brokers >= {factor} AND key = 'min.insync.replicas'
 )
 SELECT cluster, topic AS resource,
   IF(min_factor BETWEEN 2 AND {factor} - 1, 'alarm', 'ok') AS status,
@@ -35,10 +32,6 @@ SELECT cluster, topic AS resource,
   min_factor AS factor, NULL AS raised, NULL AS own
 FROM internal
 UNION ALL
-SELECT
-  cluster,
-  topic,
-  CASE WHEN wanted < {copies} THEN 'alarm' ELSE 'ok' END,
-  concat('min.insync.replicas is ', wanted),
-  NULL, IF(can_raise, {copies}, NULL), own
+SELECT cluster, topic, IF(wanted < {copies}, 'alarm', 'ok'),
+  concat('min.insync.replicas is ', wanted), NULL, IF(can_raise, {copies}, NULL), own
 FROM internal

@@ -7,14 +7,10 @@
 -- parameter: smallest = 1048576
 -- risk: safe
 -- fix: segment.bytes = IF(worst = 'segment.bytes', 1073741824, NULL)
-WITH judged AS (
-  SELECT *, key = 'segment.bytes' AND try_cast(value AS BIGINT) < {smallest}
-    OR key = 'segment.ms' AND try_cast(value AS BIGINT) < 60000 AS bad
-  FROM topic_configs WHERE key IN ('segment.bytes', 'segment.ms')
-)
 SELECT cluster, topic AS resource,
-  IF(any(bad), 'alarm', 'ok') AS status,
-  coalesce(array_join(array_sort(collect_list(CASE WHEN bad THEN
-    concat(key, ' is ', {config concat(key, '=', value)}) END)), ', '), '') AS reason,
-  min(CASE WHEN bad THEN key END) AS worst
-FROM judged GROUP BY cluster, topic
+  array_sort(collect_list(CASE WHEN key = 'segment.bytes' AND try_cast(value AS BIGINT) < {smallest}
+    OR key = 'segment.ms' AND try_cast(value AS BIGINT) < 60000 THEN struct(key, value) END)) AS bad,
+  IF(size(bad) > 0, 'alarm', 'ok') AS status,
+  array_join(transform(bad, b -> concat(b.key, ' is ', {config concat(b.key, '=', b.value)})), ', ') AS reason,
+  try_element_at(bad, 1).key AS worst
+FROM topic_configs WHERE key IN ('segment.bytes', 'segment.ms') GROUP BY cluster, topic

@@ -21,6 +21,6 @@ def test_one_control_is_explained(shell: Shell) -> None:
     page = shell.ok("spark controls t07").out
     assert "An unclean leader election" in page and "irreversible" in page
     assert "source      Apache Kafka documentation, Unclean leader election" in page
-    assert "\nWITH judged AS (" in page and "p.leader IS NULL" in page
+    assert "\nWITH down AS (" in page and "leader IS NULL" in page
     run = shell("spark controls T99")
     assert run.status == 2 and "unknown control" in run.err
