@@ -41,8 +41,8 @@ class TopicRule(Struct, frozen=True):
     @property
     def mask(self) -> tuple[str, ...]:
         """The paths of records that are masked."""
-        found = self.settings.get("mask")
-        return tuple(map(str.strip, found.value.split(","))) if found else ()
+        masked = self.settings.get("mask")
+        return tuple(map(str.strip, masked.value.split(","))) if masked else ()
 
 
 class ConfigFile:
@@ -91,7 +91,7 @@ class ConfigFile:
     def topic_rules(self, name: str) -> tuple[TopicRule, ...]:
         """What a profile says about records, in the order of the file. Paths of files are relative
         to its directory."""
-        header, found = f"profiles.{name}.topics", []
+        header, rules = f"profiles.{name}.topics", []
         topics = self.profiles[name].get("topics", {})
         unmask = self.profiles[name].get("unmask") in (True, "true")
         pairs: Iterable[tuple[str, Any]] = [("", None)]
@@ -109,8 +109,8 @@ class ConfigFile:
                 if key in ("schema", "key-schema"):
                     text = str(self.path.parent / to_path(text))
                 settings[key] = Property(text, self.where(place, key), own=True)
-            found.append(TopicRule(pattern, settings, unmask))
-        return tuple(found)
+            rules.append(TopicRule(pattern, settings, unmask))
+        return tuple(rules)
 
     def text(self, key: str) -> Property | None:
         """A setting of the program, or None if it is not set."""

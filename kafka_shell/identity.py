@@ -137,10 +137,10 @@ def _guard_of(
         return own
     known = settings.guarded_profiles(context.paths.config_file)
     guarded = [profile for profile in known if profile.guard]
-    found = [(each.guard, each.name) for each in _of_cluster(guarded, context, cluster)]
+    guards = [(each.guard, each.name) for each in _of_cluster(guarded, context, cluster)]
     if own[0]:
-        found.append(own)
-    return max(found, key=lambda each: GUARDS.index(each[0]), default=("", ""))
+        guards.append(own)
+    return max(guards, key=lambda each: GUARDS.index(each[0]), default=("", ""))
 
 
 def masks_of(context: Context) -> tuple[TopicRule, ...]:

@@ -136,22 +136,22 @@ def _context(line: Split, paths: Paths) -> Context:
 
 def _defaults(program: dict[str, Any]) -> dict[str, Any]:
     """Return the options that apply to every line: --deadline, --timeout, --dry-run, --yes."""
-    found = {}
+    defaults = {}
     for option in (TIMEOUT, *RUNNING, *CHANGING):
         name = option.name.removeprefix("--")
         if name in program and name not in ("output", "no-color", "help"):
             value = program[name]
             with pointing_at(None):
-                found[name] = option.kind.convert(option, value)
-    return found
+                defaults[name] = option.kind.convert(option, value)
+    return defaults
 
 
 def _as_text(words: Sequence[str]) -> list[str]:
     """Decode argv as UTF-8, independent of the locale."""
-    found = []
+    texts = []
     for number, word in enumerate(words, 1):
         try:
-            found.append(os.fsencode(word).decode() if not word.isascii() else word)
+            texts.append(os.fsencode(word).decode() if not word.isascii() else word)
         except UnicodeError:
             shown = word.encode("ascii", "backslashreplace").decode()
             raise UsageError(
@@ -159,7 +159,7 @@ def _as_text(words: Sequence[str]) -> list[str]:
                 hint="Use a terminal with UTF-8 encoding.",
                 code="not-utf-8",
             ) from None
-    return found
+    return texts
 
 
 def _reporter() -> Report:

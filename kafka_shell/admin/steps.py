@@ -167,15 +167,15 @@ def refused_of(kind: str, failures: Mapping[Any, Failure | None]) -> Results[Res
     )
 
 
-def read_again(found: Results[K, V], what: str = "") -> dict[K, V]:
+def read_again(results: Results[K, V], what: str = "") -> dict[K, V]:
     """What was read again before the change. Raises ShellError if something (`what`: `the quotas
     of`) could not be read."""
-    for about, why in found.failures.items():
+    for about, why in results.failures.items():
         raise ShellError(
             f"cannot re-read {f'{what} {about}'.strip()} before applying the change: {why}",
             code=why.name,
         )
-    return found.values
+    return results.values
 
 
 def changed(what: str, see: Resource | None = None) -> ShellError:

@@ -39,17 +39,17 @@ def find_java(
 
     Raises ShellError with this exit status and hint, for the `program` that requires it.
     """
-    found = []
+    seen = []
     for java in _candidates():
         version = java_version(java)
         if version is None or version < OLDEST:
-            found.append(f"{java} is Java {version or '(unknown version)'}")
+            seen.append(f"{java} is Java {version or '(unknown version)'}")
         elif module and module not in _modules(java):
-            found.append(f"{java} has no module {module}")
+            seen.append(f"{java} has no module {module}")
         else:
             return java
     raise ShellError(
-        f"{program} requires Java {OLDEST} or later: " + ("; ".join(found) or "Java was not found"),
+        f"{program} requires Java {OLDEST} or later: " + ("; ".join(seen) or "Java was not found"),
         hint=hint,
         code="no-java",
         status=status,

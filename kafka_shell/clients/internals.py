@@ -381,7 +381,7 @@ def find_topic(consumer: Any, topic: str, timeout_ms: int) -> tuple[Any, list[in
     async def ask() -> Any:
         return await manager.wait_for(manager.send(request), timeout_ms)
 
-    found = manager.run(ask).topics[0]
-    if found.error_code:
-        raise kafka_errors.for_code(found.error_code)(topic)
-    return getattr(found, "topic_id", None), [each.partition_index for each in found.partitions]
+    row = manager.run(ask).topics[0]
+    if row.error_code:
+        raise kafka_errors.for_code(row.error_code)(topic)
+    return getattr(row, "topic_id", None), [each.partition_index for each in row.partitions]

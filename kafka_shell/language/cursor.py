@@ -349,31 +349,31 @@ def classify(text: str, registry: Registry, *, depth: int = 0) -> Classified:
 
 
 def _command(line: Line, registry: Registry, depth: int) -> Classified:
-    found: Classified = [(span, "operator") for span in line.operators]
+    classes: Classified = [(span, "operator") for span in line.operators]
     if line.joint_span:
-        found.append((line.joint_span, "operator"))
+        classes.append((line.joint_span, "operator"))
     if line.shell is not None:
-        return [*found, ((line.operators[0][1], len(line.text)), "shell")]
+        return [*classes, ((line.operators[0][1], len(line.text)), "shell")]
     if line.pipe_span:
-        found.append((line.pipe_span, "shell"))
+        classes.append((line.pipe_span, "shell"))
     if line.comment:
-        found.append((line.comment, "comment"))
+        classes.append((line.comment, "comment"))
     if line.redirect:
-        found.append((line.redirect.word.span, "value"))
+        classes.append((line.redirect.word.span, "value"))
     if line.problem:
-        found = [*(each for each in found if not _overlaps(each[0], line.problem.span)),
+        classes = [*(each for each in classes if not _overlaps(each[0], line.problem.span)),
                  (line.problem.span, "error")]  # fmt: skip
-    return found + _words(line, registry, depth)
+    return classes + _words(line, registry, depth)
 
 
 def _overlaps(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def _without_overlaps(found: Classified) -> Classified:
+def _without_overlaps(classes: Classified) -> Classified:
     """Sort the parts, without those that overlap an earlier one."""
     kept: Classified = []
-    for span, name in sorted(found):
+    for span, name in sorted(classes):
         if span[0] < span[1] and (not kept or span[0] >= kept[-1][0][1]):
             kept.append((span, name))
     return kept

@@ -194,9 +194,9 @@ def select(words: Sequence[str], names: Sequence[str]) -> Selection:
     unmatched: list[tuple[int, str]] = []
     for index, word in enumerate(words):
         for item in (word,) if word in known else split(word):
-            found = _matches(item, names, known)
-            chosen.update(found)
-            if not found:
+            matches = _matches(item, names, known)
+            chosen.update(matches)
+            if not matches:
                 unmatched.append((index, item))
     return Selection(tuple(dict.fromkeys(n for n in names if n in chosen)), tuple(unmatched))
 
@@ -205,8 +205,8 @@ def select_whole(words: Sequence[str], names: Sequence[str]) -> frozenset[str]:
     """Return the names that the words select. Each word is a /regex/, a glob or a name, whatever
     names exist; commas are part of names."""
     known = frozenset(names)
-    found = (_matches(word, names, set()) or known & {word} for word in words)
-    return frozenset(name for each in found for name in each)
+    matches = (_matches(word, names, set()) or known & {word} for word in words)
+    return frozenset(name for each in matches for name in each)
 
 
 def split(word: str) -> tuple[str, ...]:
@@ -393,7 +393,7 @@ class Keys(Kind):
     several = True
 
     def convert(self, parameter: Parameter, text: str) -> list[tuple[str, Span]]:
-        found, at = [], 0
+        parts, at = [], 0
         for part in text.split(","):
             key = part.strip()
             start = at + len(part) - len(part.lstrip())
@@ -401,9 +401,9 @@ class Keys(Kind):
                 hint = "Give the key without a value to delete it." if "=" in key else ""
                 place = (at, at + len(part))
                 raise invalid(parameter, "keys such as k1,k2", part or text, hint=hint, at=place)
-            found.append((key, (start, start + len(key))))
+            parts.append((key, (start, start + len(key))))
             at += len(part) + 1
-        return found
+        return parts
 
     def format(self, value: Sequence[str]) -> str:
         return ",".join(value)
@@ -524,15 +524,15 @@ class SecretText(Kind):
 def in_view(part: str, offer: Callable[..., Any] | None = None) -> CandidateSource:
     """Return the source that offers the names in a part of the view, or what `offer` returns."""
     return CandidateSource(
-        offer or (lambda found, known: known.names(part, found.prefix)),
-        lambda found, view: (part,),
+        offer or (lambda request, known: known.names(part, request.prefix)),
+        lambda request, view: (part,),
     )
 
 
-def _partitions(found: Any, known: Any) -> Any:
-    if found.part == "partition":
-        return known.partitions(found.key, found.prefix)
-    return known.topics(found.prefix)
+def _partitions(request: Any, known: Any) -> Any:
+    if request.part == "partition":
+        return known.partitions(request.key, request.prefix)
+    return known.topics(request.prefix)
 
 
 # -- the kinds -------------------------------------------------------------------------------------

@@ -280,14 +280,14 @@ def _explain(
 def _name_hint(text: str, scope: Scope, registry: Sequence[Command]) -> str:
     """What to run for a name or pattern after a command that lists all: `groups x`."""
     singular = {word[:-1]: word for word in words_of_command(scope.command) if word.endswith("s")}
-    found = next(
+    named = next(
         (each.word for command in registry for each in command.shorts if each.word in singular), ""
     )
-    if not found:
+    if not named:
         return ""
     if is_glob_or_regex(text):
-        return f"Filter the names: {singular[found]} | grep {quote(text.strip('*?/^$'))}"
-    return f"Did you mean {found} {quote(text)}?"
+        return f"Filter the names: {singular[named]} | grep {quote(text.strip('*?/^$'))}"
+    return f"Did you mean {named} {quote(text)}?"
 
 
 def _option_hint(name: str, scope: Scope, registry: Sequence[Command]) -> str:

@@ -202,8 +202,8 @@ def find_command(words: Sequence[Word], registry: Registry) -> FoundCommand:
 
 def _by_flag(words: Sequence[Word], registry: Registry) -> FoundCommand:
     ends = next((i for i, word in enumerate(words) if word.text == "--"), len(words))
-    flags = [(i, found) for i, word in enumerate(words[:ends])
-             if (found := registry.with_flag(word.text)) is not None]  # fmt: skip
+    flags = [(i, flagged) for i, word in enumerate(words[:ends])
+             if (flagged := registry.with_flag(word.text)) is not None]  # fmt: skip
     if not flags:
         return FoundCommand(None, (), tuple(words), WordProblem("no-command", words[0]))
     place, command = flags[0]

@@ -224,8 +224,8 @@ class Word(Struct, frozen=True):
     def _source(self, index: int) -> int:
         if not self.chunks:
             return min(self.span[0] + index, self.span[1])
-        found = max(bisect_right(self.chunks, (index, self.span[1])) - 1, 0)
-        text_index, source = self.chunks[found]
+        position = max(bisect_right(self.chunks, (index, self.span[1])) - 1, 0)
+        text_index, source = self.chunks[position]
         return min(source + index - text_index, self.span[1])
 
 

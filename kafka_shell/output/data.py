@@ -259,7 +259,7 @@ def json_text(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
 
     def dump(data: Data) -> str:
         dumped = _escaped(json.dumps(data, indent=2, ensure_ascii=not options.unicode), wide=False)
-        return numbers.sub(lambda found: "[" + re.sub(r"\s+", " ", found[1]) + "]", dumped)
+        return numbers.sub(lambda match: "[" + re.sub(r"\s+", " ", match[1]) + "]", dumped)
 
     if not is_array(value):
         yield dump(plain(value)) + "\n"
@@ -346,16 +346,16 @@ def csv_text(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
     if isinstance(value, Iterator):
         yield from _streamed_csv(value, options)
         return
-    found = [plain(row) for row in rows(value, options.renderers)]
+    data = [plain(row) for row in rows(value, options.renderers)]
     names: _Names = {}
-    for row in found:
+    for row in data:
         _add_columns(row, names)
     header = list(dict.fromkeys(_column_names(names)))
     if isinstance(value, Results):
-        found += [failure_row(*pair) for pair in value.failures.items()]
+        data += [failure_row(*pair) for pair in value.failures.items()]
         header += [name for name in _OF_FAILURES if name not in header]
-    if found:
-        yield from _csv_lines(header, found, options)
+    if data:
+        yield from _csv_lines(header, data, options)
 
 
 _OF_FAILURES = ("resource", "error", "message")
@@ -385,12 +385,12 @@ def _streamed_csv(values: Iterator[object], options: EncodingOptions) -> Iterato
 
 
 def _csv_lines(
-    header: Iterable[str], found: Iterable[Data], options: EncodingOptions
+    header: Iterable[str], data: Iterable[Data], options: EncodingOptions
 ) -> Iterator[str]:
     """A table: the header and the rows."""
     names = list(header)
     yield _csv_line(names, options)
-    for row in found:
+    for row in data:
         cells = _flat(row)
         yield _csv_line([cells.get(name, "") for name in names], options)
 

@@ -31,10 +31,10 @@ class Syntax:
         if len(source) > (_MOST_XML if language == "xml" else MOST):
             return source
         lines = source + "\n"  # lexers of lines require the end of the last one
-        found = [(token, part) for _, token, part in _lexer(language).get_tokens_unprocessed(lines)]
-        if "".join(part for _, part in found) != lines:
+        split = [(token, part) for _, token, part in _lexer(language).get_tokens_unprocessed(lines)]
+        if "".join(part for _, part in split) != lines:
             return source
-        return "".join(self._colored(token, part) for token, part in found).removesuffix("\n")
+        return "".join(self._colored(token, part) for token, part in split).removesuffix("\n")
 
     def _colored(self, token: Any, part: str) -> str:
         if token not in self._codes:

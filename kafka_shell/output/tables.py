@@ -54,7 +54,7 @@ class Layout(Struct, frozen=True):
             _broken(column.heading, cells_wide)
             for column, cells_wide in zip(self.columns, self.widths, strict=True)
         ]
-        return list(self._lines([[text(each, "heading") for each in found] for found in pieces]))
+        return list(self._lines([[text(each, "heading") for each in row] for row in pieces]))
 
     def row(self, row: object) -> list[Text]:
         """The lines of a row; several if a cell is wrapped."""
@@ -238,23 +238,23 @@ class Renderers(Struct, frozen=True):
 
     def columns(self, kind: type) -> tuple[Column, ...] | None:
         """The table columns declared for this model, or None."""
-        found: tuple[Column, ...] | None = self._declared("COLUMNS", kind)
-        return found
+        declared: tuple[Column, ...] | None = self._declared("COLUMNS", kind)
+        return declared
 
     def page(self, kind: type) -> Page | None:
         """The function that renders this model as a page, or None."""
-        found: Page | None = self._declared("PAGES", kind)
-        return found
+        declared: Page | None = self._declared("PAGES", kind)
+        return declared
 
     def sequence(self, kind: type) -> SequencePage | None:
         """The function that renders several of this model together, or None."""
-        found: SequencePage | None = self._declared("SEQUENCES", kind)
-        return found
+        declared: SequencePage | None = self._declared("SEQUENCES", kind)
+        return declared
 
     def rows(self, kind: type) -> Rows | None:
         """The function that returns the CSV rows of this model, or None."""
-        found: Rows | None = self._declared("ROWS", kind)
-        return found
+        declared: Rows | None = self._declared("ROWS", kind)
+        return declared
 
     def _declared(self, table: str, kind: type) -> Any:
         return getattr(self.module_of(kind), table, {}).get(kind)

@@ -186,8 +186,8 @@ class Theme(Struct, frozen=True):
 
     def codes(self, depth: Depth) -> dict[Role, str]:
         """SGR parameters of the output roles that have a style."""
-        found = {r: sgr(parse_style(self.output.get(r, "")), depth) for r in OUTPUT_ROLES}
-        return {role: code for role, code in found.items() if code}
+        codes = {r: sgr(parse_style(self.output.get(r, "")), depth) for r in OUTPUT_ROLES}
+        return {role: code for role, code in codes.items() if code}
 
     def token_style(self, token: Any) -> str:
         """The style of a type of tokens of Pygments. Tokens of shell.lexer always have the
@@ -265,13 +265,13 @@ def _of_pygments(name: str) -> Theme:
     dark = isinstance(behind, tuple) and _luminance(behind) < 0.2
     base = read_theme(shipped_folder("themes") / f"{'midnight' if dark else 'daylight'}.toml")
     theme = replace(base, name=name, style=style)
-    found = {
+    styles = {
         r: theme.token_style(string_to_tokentype(token))
         for token, r in _TOKENS.items()
         if "Generic" not in token
     }
     output, prompt = (
-        {role: found.get(role) or style for role, style in table.items()}
+        {role: styles.get(role) or style for role, style in table.items()}
         for table in (base.output, base.prompt)
     )
     return replace(theme, output=output, prompt=prompt)

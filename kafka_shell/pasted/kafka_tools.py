@@ -277,16 +277,16 @@ _TOPIC_OPTIONS = {"--partition-size-limit-per-response": "", "--force": "", "--d
 
 
 def _topics(given: Given) -> list[str] | None:
-    found = first(given, _TOPICS)
-    if found is None:
+    chosen = first(given, _TOPICS)
+    if chosen is None:
         return None
-    action = Action(found[1].command, _TOPIC_OPTIONS)
-    if found[0] != "--create":  # Kafka's tool takes an expression everywhere else
+    action = Action(chosen[1].command, _TOPIC_OPTIONS)
+    if chosen[0] != "--create":  # Kafka's tool takes an expression everywhere else
         given = given | {"--topic": [_selector(each) for each in given.get("--topic", [])]}
         if not given["--topic"]:
             del given["--topic"]
     deleted = [f"--delete-config={key}" for key in split_keys(given.get("--delete-config", []))]
-    return line_of(action, given, [found[0]]) + deleted
+    return line_of(action, given, [chosen[0]]) + deleted
 
 
 def _selector(expression: str) -> str:
@@ -300,8 +300,8 @@ def _selector(expression: str) -> str:
 
 def _by_option(actions: Mapping[str, Action]) -> Callable[[Given], list[str] | None]:
     def line(given: Given) -> list[str] | None:
-        found = first(given, actions)
-        return line_of(found[1], given, [found[0]]) if found else None
+        action = first(given, actions)
+        return line_of(action[1], given, [action[0]]) if action else None
 
     return line
 
@@ -326,9 +326,9 @@ def _removing_throttles(
     """Kafka's --verify also removes the throttle of a reassignment that is complete."""
 
     def line(given: Given) -> list[str] | None:
-        found = of(given)
+        action = of(given)
         finish = "--verify" in given and "--preserve-throttles" not in given
-        return [*found, "--finish"] if found and finish else found
+        return [*action, "--finish"] if action and finish else action
 
     return line
 
@@ -346,13 +346,13 @@ _GROUPS = {
 
 
 def _groups(given: Given) -> list[str] | None:
-    found = first(given, {"--reset-offsets": _reset(given), **_GROUPS})
-    if found is None:
+    action = first(given, {"--reset-offsets": _reset(given), **_GROUPS})
+    if action is None:
         return None
     names = [naming("--group", name) for name in given.get("--group", [])]
-    if found[0] == "--list":
+    if action[0] == "--list":
         given = _listing(given)
-    command, *rest = line_of(found[1], given, [found[0], "--group"])
+    command, *rest = line_of(action[1], given, [action[0], "--group"])
     return [command, *names, *rest]
 
 

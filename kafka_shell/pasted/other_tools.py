@@ -352,19 +352,19 @@ _KCAT_VALUES = frozenset("btpoczk")
 
 def _short_options(words: Sequence[str]) -> dict[str, str] | None:
     """`-C -t orders -o-5 -e` by letter."""
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     rest = iter(words)
     for word in rest:
         letter = word[1:2]
         if not word.startswith("-") or word.startswith("--"):
             return None
         if letter in _KCAT_VALUES:
-            found[letter] = word[2:] or next(rest, "")
+            options[letter] = word[2:] or next(rest, "")
         elif letter and set(word[1:]) <= _KCAT_FLAGS:
-            found |= dict.fromkeys(word[1:], "")
+            options |= dict.fromkeys(word[1:], "")
         else:
             return None
-    return found
+    return options
 
 
 _RPK_OPTIONS = {

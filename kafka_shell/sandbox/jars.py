@@ -125,10 +125,10 @@ def _reason(error: BaseException) -> str:
 def _check(jar: Jar, path: Path) -> None:
     """Raise ShellError if the checksum of a file is wrong."""
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != jar.sha256:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != jar.sha256:
         raise ShellError(
-            f"wrong checksum of {path}: expected SHA-256 {jar.sha256}, got {found}",
+            f"wrong checksum of {path}: expected SHA-256 {jar.sha256}, got {digest}",
             hint=f"Delete {path} to download it again. If the new file is rejected as well, do not"
             " trust the download.",
             code="wrong-checksum",

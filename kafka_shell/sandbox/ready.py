@@ -115,8 +115,8 @@ def _known_brokers(broker: Broker, password: str) -> int:
         with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
             if password:
                 _log_in(connection, password)
-            found = _exchange(connection, 3, 1, struct.pack(">i", 0))
-            (brokers,) = struct.unpack_from(">i", found)
+            answer = _exchange(connection, 3, 1, struct.pack(">i", 0))
+            (brokers,) = struct.unpack_from(">i", answer)
     except (OSError, struct.error):
         return 0
     return int(brokers)

@@ -95,11 +95,11 @@ def options_from(
 
 def reach(environ: Mapping[str, str]) -> dict[str, object]:
     """Return the connection options of the sandbox. Raises ShellError if it is not running."""
-    found = status(folder_of(environ))
-    if found is None or not (found.running and found.filled):
-        what = "there is no sandbox" if found is None else "the sandbox is not running"
+    running = status(folder_of(environ))
+    if running is None or not (running.running and running.filled):
+        what = "there is no sandbox" if running is None else "the sandbox is not running"
         raise ShellError(what, hint="Run sandbox start.", code="no-sandbox")
-    return client_flags(found)
+    return client_flags(running)
 
 
 def client_flags(sandbox: Sandbox) -> dict[str, object]:

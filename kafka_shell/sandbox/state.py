@@ -218,15 +218,15 @@ def about(environ: Mapping[str, str], bootstrap: Iterable[Address]) -> str:
     string. A stopped one does not count: another cluster may use its ports."""
     local = {at.port for at in bootstrap if is_loopback(at.host)}
     try:
-        found = load(folder_of(environ).resolve())
-        if found is None:
+        sandbox = load(folder_of(environ).resolve())
+        if sandbox is None:
             return ""
-        for broker in found.brokers:
+        for broker in sandbox.brokers:
             if local & {*broker.ports.values()}:
                 from kafka_shell.sandbox.process import is_running  # requires psutil
 
                 if is_running(broker.pid, broker.java_arguments):
-                    return f"sandbox, Kafka {found.kafka_version}"
+                    return f"sandbox, Kafka {sandbox.kafka_version}"
     except (ShellError, OSError):
         pass
     return ""

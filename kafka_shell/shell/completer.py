@@ -204,12 +204,12 @@ def line_at(text: str, position: int) -> tuple[int, str]:
     starts = [0]
     for row in rows:
         starts.append(starts[-1] + len(row) + 1)
-    found = 0, text
+    start = 0, text
     for number, line in logical_lines(rows):
         if starts[number - 1] > position:
             break
-        found = starts[number - 1], line
-    return found
+        start = starts[number - 1], line
+    return start
 
 
 def _completion_request_at(registry: Registry, text: str, position: int) -> CompletionRequest:

@@ -75,14 +75,14 @@ class SessionLexer(CommandLexer):
 @lru_cache(_LINES)
 def _tokens(line: str) -> tuple[tuple[Any, str], ...]:
     """The tokens of one logical line."""
-    found: list[tuple[Any, str]] = []
+    tokens: list[tuple[Any, str]] = []
     shown, at = _visible(line), 0
     for (start, end), name in classify(line, REGISTRY):
         part = shown[start:end]
-        found.append((Text, shown[at:start]))
-        found += _sql(part) if name == "sql" else [(TOKENS.get(name, Text), part)]
+        tokens.append((Text, shown[at:start]))
+        tokens += _sql(part) if name == "sql" else [(TOKENS.get(name, Text), part)]
         at = end
-    return (*found, (Text, shown[at:]))
+    return (*tokens, (Text, shown[at:]))
 
 
 def _sql(part: str) -> list[tuple[Any, str]]:

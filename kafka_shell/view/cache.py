@@ -99,16 +99,16 @@ def read_configs(
     reachable."""
     wanted = list(resources)
     try:
-        found = configs.describe(cluster, wanted)
+        described = configs.describe(cluster, wanted)
     except ShellError as error:
         if error.status is Status.UNREACHABLE:
             raise
-        found = Results({}, dict.fromkeys(wanted, as_failure(error)))
+        described = Results({}, dict.fromkeys(wanted, as_failure(error)))
     parts: dict[ConfigResource, Part[Entries]] = {
-        resource: Part(_by_name(entries), now) for resource, entries in found.values.items()
+        resource: Part(_by_name(entries), now) for resource, entries in described.values.items()
     }
     nothing: Entries = MappingProxyType({})
-    parts |= {resource: Part(nothing, now, why) for resource, why in found.failures.items()}
+    parts |= {resource: Part(nothing, now, why) for resource, why in described.failures.items()}
     return parts
 
 
@@ -374,8 +374,8 @@ class Cache:
             self._save_topics()
         resources = [want for want in wants if isinstance(want, ConfigResource)]
         if resources:
-            found = read_configs(cluster, resources, self._clock())
-            self._swap(self._view.with_configs(found, KEEP_CONFIGS))
+            entries = read_configs(cluster, resources, self._clock())
+            self._swap(self._view.with_configs(entries, KEEP_CONFIGS))
         groups = [want for want in wants if isinstance(want, TopicsOf)]
         names = [want for want in wants if isinstance(want, str) and want in PARTS]
         if groups or names:  # which take much to import
@@ -397,11 +397,11 @@ class Cache:
             self._swap(self._view.with_group_topics(topics, KEEP_CONFIGS))
         if names:
             now = self._clock()
-            found = parts.read(
+            results = parts.read(
                 cluster, names, self._view.part, now, self._last_read, self._properties
             )
             view = self._view
-            for name, part in found.items():
+            for name, part in results.items():
                 view = view.with_part(name, part)
             self._swap(view)
             self._save_names()

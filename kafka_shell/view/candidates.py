@@ -55,8 +55,8 @@ def pick(
         described = names if isinstance(names, Mapping) else {}
         return pick(names, typed, lambda name: (described.get(name, ""), ""), tail)
     if isinstance(names, NameIndex):
-        found = names.find(typed)
-        chosen, more = found.names, found.more
+        indexed = names.find(typed)
+        chosen, more = indexed.names, indexed.more
     else:
         in_order = tuple(names)
         matches = NameIndex(in_order).find(typed)
@@ -164,20 +164,21 @@ class Catalog(Struct, frozen=True):
         for command in offered:
             for short in command.shorts:
                 summaries.setdefault(short.word, f"short for {short.line}")
-        found = pick(summaries, typed)
+        candidates = pick(summaries, typed)
         rare = {command.name for command in offered if command.rare}
-        found = replace(
-            found, offered=tuple(sorted(found.offered, key=lambda each: each.text in rare))
+        candidates = replace(
+            candidates,
+            offered=tuple(sorted(candidates.offered, key=lambda each: each.text in rare)),
         )
         if len(typed) < 3:
-            return found
-        known = {candidate.text for candidate in found.offered}
+            return candidates
+        known = {candidate.text for candidate in candidates.offered}
         related = tuple(
             Candidate(command.name, command.summary)
             for command in self.registry
             if command.name not in known and any(word.startswith(typed) for word in command.search)
         )
-        return Candidates(found.offered + related, found.more)
+        return Candidates(candidates.offered + related, candidates.more)
 
     def times(self, typed: str, others: Mapping[str, str] | None = None) -> Candidates:
         """Return `others`, then sample times."""

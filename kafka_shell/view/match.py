@@ -83,17 +83,17 @@ class NameIndex:
             return Matches(self.names[:LIMIT], len(self.names))
         containing = self._containing(query)
         first, end = bisect_left(containing, query), bisect_left(containing, query + _LAST)
-        found, loose = (
+        hits, loose = (
             containing[first : min(end, first + LIMIT)],
             containing[:first] + containing[end:],
         )
-        if len(found) < LIMIT:
-            found += _ranked(loose, query)[: LIMIT - len(found)]
+        if len(hits) < LIMIT:
+            hits += _ranked(loose, query)[: LIMIT - len(hits)]
         total = len(containing)
         if not containing and len(self.names) < SHORT_LIST:
-            found = self._subsequences(query)
-            total = len(found)
-        return Matches(tuple(self._named(found[:LIMIT])), total)
+            hits = self._subsequences(query)
+            total = len(hits)
+        return Matches(tuple(self._named(hits[:LIMIT])), total)
 
     def _named(self, folded: Iterable[str]) -> Iterable[str]:
         spelled = self._spelled
@@ -114,9 +114,9 @@ class NameIndex:
         first."""
         scored = []
         for name in self._folded:
-            found = _letters_in_order(name, query)
-            if found is not None:
-                start, end = found
+            letters = _letters_in_order(name, query)
+            if letters is not None:
+                start, end = letters
                 scored.append((end - start, start, name))
         return [name for _, _, name in sorted(scored)]
 

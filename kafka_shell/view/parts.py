@@ -64,9 +64,9 @@ def read(
     reader = _Reader(cluster, last_read, properties)
     parts: dict[str, Part[Any]] = {}
     for name in wanted:
-        found, why = reader.part(name)
-        value = NameIndex(found) if name in NAMES else found
-        parts[name] = Part(value if found or why is None else current(name).value, now, why)
+        part, why = reader.part(name)
+        value = NameIndex(part) if name in NAMES else part
+        parts[name] = Part(value if part or why is None else current(name).value, now, why)
     return parts
 
 
@@ -86,26 +86,26 @@ class _Reader:
         names: dict[str, None] = {}
         failure: Failure | None = None
         for source, names_in in sources:
-            found, why = self._read_once(source)
+            value, why = self._read_once(source)
             if why is not None:
-                found = (*found, *self._last_read.get(source, ()))
-            names.update((name, None) for each in found for name in names_in(each))
+                value = (*value, *self._last_read.get(source, ()))
+            names.update((name, None) for each in value for name in names_in(each))
             failure = failure or why
         return tuple(names), failure
 
     def _read_once(self, source: Source) -> Found[tuple[Any, ...]]:
         if source not in self._found:
-            found, why = self._found[source] = self._read(source)
+            value, why = self._found[source] = self._read(source)
             if why is None:
-                self._last_read[source] = found
+                self._last_read[source] = value
         return self._found[source]
 
     def _read(self, source: Source) -> Found[tuple[Any, ...]]:
         try:
-            found = source(self._cluster, self._properties)
-            if isinstance(found, Results):
-                return tuple(found), next(iter(found.failures.values()), None)
-            return found, None
+            value = source(self._cluster, self._properties)
+            if isinstance(value, Results):
+                return tuple(value), next(iter(value.failures.values()), None)
+            return value, None
         except ShellError as error:
             if error.status is Status.UNREACHABLE:
                 raise
@@ -150,9 +150,9 @@ def _client_ids(cluster: Cluster, _: Properties) -> Rows[str]:
         text = f"members are read for at most {_MOST_GROUPS} groups, there are {count:,}"
         return Results({}, {"groups": Failure("TOO_MANY_GROUPS", text)})
     types = {name: each.type for name, each in listed.values.items()}
-    found = groups.describe(cluster, types, types=types)
-    names = {member.client_id for group in found for member in group.members}
-    return with_failures(names, listed.failures | found.failures)
+    described = groups.describe(cluster, types, types=types)
+    names = {member.client_id for group in described for member in group.members}
+    return with_failures(names, listed.failures | described.failures)
 
 
 def _client_metrics(cluster: Cluster, _: Properties) -> tuple[str, ...]:

@@ -170,8 +170,8 @@ class ClusterView(Struct, frozen=True):
 
     def part(self, name: str) -> Part[Any]:
         """Return one of PARTS."""
-        found: Part[Any] = getattr(self, name)
-        return found
+        part: Part[Any] = getattr(self, name)
+        return part
 
     def lookup(self, key: Key) -> Part[Any] | None:
         """Return the part with this key, or None if it was never read."""
@@ -193,7 +193,7 @@ class ClusterView(Struct, frozen=True):
         return replace(self, documentation=MappingProxyType({**self.documentation, kind: part}))
 
 
-def _renewed(current: Mapping[K, T], found: Mapping[K, T], keep: int) -> Mapping[K, T]:
-    """Return `current` updated with `found`, limited to the last `keep` entries."""
-    merged = {**{key: part for key, part in current.items() if key not in found}, **found}
+def _renewed(current: Mapping[K, T], fresh: Mapping[K, T], keep: int) -> Mapping[K, T]:
+    """Return `current` updated with `fresh`, limited to the last `keep` entries."""
+    merged = {**{key: part for key, part in current.items() if key not in fresh}, **fresh}
     return MappingProxyType(dict(list(merged.items())[-keep:]))

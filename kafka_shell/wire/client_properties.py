@@ -178,7 +178,8 @@ def _providers(properties: Mapping[str, Property]) -> dict[str, Provider]:
             expected = f"Use one of {', '.join(_PROVIDERS)}."
             raise bad(place.where if place else "", what, expected)
         parameters = {
-            key.removeprefix(f"{prefix}.param."): found.value for key, found in properties.items()
+            key.removeprefix(f"{prefix}.param."): property_.value
+            for key, property_ in properties.items()
         }
         providers[name.strip()] = _PROVIDERS[kind](parameters)
     return providers

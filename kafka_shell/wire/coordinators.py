@@ -61,8 +61,8 @@ def without_coordinator(cluster: Cluster, topic: str, what: str) -> Failure | No
     """Why no broker lists some of `what` (groups, transactions), which are stored in this internal
     topic: partitions of it have no leader, or one that is not asked because it does not respond.
     None if all coordinators are asked."""
-    found = scan(cluster, [topic])
-    leaders = [row.leader for row in found.topic(topic).partitions] if topic in found else []
+    topics = scan(cluster, [topic])
+    leaders = [row.leader for row in topics.topic(topic).partitions] if topic in topics else []
     asked = {None, *(broker.id for broker in cluster.brokers())}
     silent = [leader for leader in leaders if leader not in asked]
     lost = leaders.count(None) + len(silent)

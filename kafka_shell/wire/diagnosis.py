@@ -153,8 +153,8 @@ def _names(probe: _Probe) -> ShellError | None:
         probe.connect() as sock,
         context.wrap_socket(sock, server_hostname=probe.address.host) as secured,
     ):
-        found = secured.getpeercert() or {}
+        certificate = secured.getpeercert() or {}
     names = tuple(
-        escape(str(pair[1])) for pair in found.get("subjectAltName", ()) if len(pair) == 2
+        escape(str(pair[1])) for pair in certificate.get("subjectAltName", ()) if len(pair) == 2
     )
     return wrong_names(probe.address, names)

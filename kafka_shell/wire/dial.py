@@ -172,8 +172,8 @@ class Dial:
             self._wakeup.close()
             self._wakeup = None
 
-    def _connect_all(self, found: list[Sockaddr]) -> None:
-        self._left = list(dict.fromkeys(found))
+    def _connect_all(self, addresses: list[Sockaddr]) -> None:
+        self._left = list(dict.fromkeys(addresses))
         self._try_next()
 
     def _try_next(self) -> None:
@@ -241,5 +241,5 @@ def _resolve(address: Address, flags: int = 0) -> list[Sockaddr]:
     host, port = address
     # Bytes, because for text Python imports its slow IDNA tables.
     plain = host.encode() if host.isascii() else host
-    found = socket.getaddrinfo(plain, port, type=socket.SOCK_STREAM, flags=flags)
-    return [(family, sockaddr) for family, _, _, _, sockaddr in found]
+    addresses = socket.getaddrinfo(plain, port, type=socket.SOCK_STREAM, flags=flags)
+    return [(family, sockaddr) for family, _, _, _, sockaddr in addresses]

@@ -192,8 +192,8 @@ def _mapped(address: Address, pattern: str, target: str) -> Address | None:
     values = {"port": str(address.port), "*": match[1] if match.groups() else ""}
 
     def value(variable: re.Match[str]) -> str:
-        found = values[variable[1]]
-        return str(int(found) + int(variable[2])) if variable[2] and found.isdecimal() else found
+        given = values[variable[1]]
+        return str(int(given) + int(variable[2])) if variable[2] and given.isdecimal() else given
 
     return parse_addresses(_VARIABLE.sub(value, target))[0]
 
@@ -389,7 +389,7 @@ class ConnectionConfig(Struct, frozen=True):
     def reachable(self, address: Address) -> Address:
         """The address to connect to for an advertised one. TLS verifies the advertised host."""
         mapped = (_mapped(address, *pair) for pair in self.address_map)
-        return next((found for found in mapped if found is not None), address)
+        return next((target for target in mapped if target is not None), address)
 
     def route(self, address: Address) -> Via | None:
         """Return the proxy to an address to connect to; None to this machine."""

@@ -89,11 +89,11 @@ def fetch(client: OpenerDirector, request: Request, timeout: float, largest: int
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(timeout)
-    found = done[0] if done else _timed_out(timeout)
-    if isinstance(found, HttpFailure):
+    response = done[0] if done else _timed_out(timeout)
+    if isinstance(response, HttpFailure):
         proxy = f" through the proxy {request.host}" if request.host != server else ""
-        raise HttpFailure(f"{found}{proxy}", found.status, found.body)
-    return found
+        raise HttpFailure(f"{response}{proxy}", response.status, response.body)
+    return response
 
 
 def _read(client: OpenerDirector, request: Request, timeout: float, largest: int) -> bytes:

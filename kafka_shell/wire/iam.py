@@ -68,9 +68,9 @@ def signed_request(host: str, options: Options) -> bytes:
     try:
         with _LOCK:
             key = options, match[1] if match else ""
-            credentials, default_region = found = _RENEWING.get(key) or _credentials(*key)
+            credentials, default_region = known = _RENEWING.get(key) or _credentials(*key)
             if isinstance(credentials, RefreshableCredentials):
-                _RENEWING[key] = found
+                _RENEWING[key] = known
             frozen = credentials.get_frozen_credentials() if credentials else None
     except (BotoCoreError, ClientError) as error:
         raise _failed(f"no AWS credentials: {quoted(str(error))}", options) from None

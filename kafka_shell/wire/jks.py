@@ -34,15 +34,15 @@ def _entries(store: BytesIO) -> tuple[list[bytes], list[bytes]]:
     """The encrypted keys, and the certificates, those of keys first."""
 
     def number(format: str = ">I") -> int:
-        (found,) = struct.unpack(format, store.read(struct.calcsize(format)))
-        return int(found)
+        (unpacked,) = struct.unpack(format, store.read(struct.calcsize(format)))
+        return int(unpacked)
 
     def block(format: str = ">I") -> bytes:
         size = number(format)
-        found = store.read(size)
-        if len(found) < size:
+        unpacked = store.read(size)
+        if len(unpacked) < size:
             raise ValueError("it ends early")
-        return found
+        return unpacked
 
     def certificate() -> bytes:
         if version > 1:

@@ -74,9 +74,9 @@ def _credentials(options: Mapping[str, str]) -> Any:
     reason = "none is configured"
     for store in _stores(options):
         try:
-            found = gssapi.Credentials(name=name, usage="initiate", store=store)
-            if found.lifetime:
-                return found
+            login = gssapi.Credentials(name=name, usage="initiate", store=store)
+            if login.lifetime:
+                return login
             reason = "it has expired"
         except gssapi.exceptions.ExpiredCredentialsError:
             reason = "it has expired"

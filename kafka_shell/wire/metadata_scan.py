@@ -219,10 +219,10 @@ class MetadataScan:
 
     def topics_by_leader(self) -> dict[int, list[str]]:
         """The topics of which each broker leads partitions."""
-        found: dict[bytes, dict[str, None]] = {}
+        names: dict[bytes, dict[str, None]] = {}
         for name, raw in self._leaders():
-            found.setdefault(raw, {})[name] = None
-        return {_INT32(raw, 0)[0]: [*topics] for raw, topics in found.items() if raw[0] < 0x80}
+            names.setdefault(raw, {})[name] = None
+        return {_INT32(raw, 0)[0]: [*topics] for raw, topics in names.items() if raw[0] < 0x80}
 
     def _leaders(self) -> Iterator[tuple[str, bytes]]:
         return ((name, self._data[at + 6 : at + 10]) for name, at in self._each_partition())

@@ -125,13 +125,13 @@ def _assertion(assertion: Assertion) -> str:
 def _template(path: str) -> dict[str, dict[str, object]]:
     text = _from_file(path, "template").reveal()
     try:
-        found = json.loads(text)
+        claims = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    if not (isinstance(found, dict) and all(isinstance(part, dict) for part in found.values())):
+        claims = None
+    if not (isinstance(claims, dict) and all(isinstance(part, dict) for part in claims.values())):
         expected = 'Use {"header": {...}, "payload": {...}}.'
         raise _failed(f"the template {path} is not a JSON object of objects", expected)
-    return found
+    return claims
 
 
 def _signature(assertion: Assertion, text: bytes) -> bytes:

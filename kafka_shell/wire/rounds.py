@@ -28,15 +28,15 @@ def ask_in_rounds(
     cluster. If a later round fails as a whole, they keep the outcome of the previous round: the
     reason for the retry."""
     left = requested = tuple(dict.fromkeys(wanted))
-    found: Results[K, V] = Results()
+    results: Results[K, V] = Results()
     for round_ in cluster.attempts(seconds):
         try:
-            again = {*ask(left, found)}
+            again = {*ask(left, results)}
             # In later rounds, a refused connection means that the leader has just stopped: the
             # metadata was read again.
             gone = ("unknown-broker", "refused" if round_ else "")
-            again |= {each for each, why in found.failures.items() if why.name in gone}
-            again -= found.values.keys()
+            again |= {each for each, why in results.failures.items() if why.name in gone}
+            again -= results.values.keys()
             left = tuple(each for each in left if each in again)
         except ShellError:
             if round_ == 0:  # the items have no outcome yet
@@ -45,8 +45,8 @@ def ask_in_rounds(
         if not left:
             break
     return Results(
-        {each: found.values[each] for each in requested if each in found.values},
-        {each: found.failures[each] for each in requested if each not in found.values},
+        {each: results.values[each] for each in requested if each in results.values},
+        {each: results.failures[each] for each in requested if each not in results.values},
     )
 
 

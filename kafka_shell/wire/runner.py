@@ -667,7 +667,7 @@ class Runner:
                 waiting.setdefault(to, []).append(job)
         for kind in {to.kind for to in waiting}:
             self._find_coordinators(
-                kind, {to.key: found for to, found in waiting.items() if to.kind == kind}
+                kind, {to.key: keyed for to, keyed in waiting.items() if to.kind == kind}
             )
 
     def _find_coordinators(self, kind: int, waiting: dict[str, list[Job]]) -> None:

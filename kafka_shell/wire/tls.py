@@ -140,12 +140,12 @@ def _of_pkcs12(data: bytes, password: Secret | None) -> str:
     from cryptography.hazmat.primitives.serialization import pkcs12
 
     pem = serialization.Encoding.PEM
-    found = pkcs12.load_pkcs12(data, password.reveal().encode() if password else None)
-    certificates = [each.certificate for each in (found.cert, *found.additional_certs) if each]
+    loaded = pkcs12.load_pkcs12(data, password.reveal().encode() if password else None)
+    certificates = [each.certificate for each in (loaded.cert, *loaded.additional_certs) if each]
     parts = [certificate.public_bytes(pem) for certificate in certificates]
-    if found.key is not None:
+    if loaded.key is not None:
         form, secrecy = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        parts.append(found.key.private_bytes(pem, form, secrecy))
+        parts.append(loaded.key.private_bytes(pem, form, secrecy))
     return b"".join(parts).decode()
 
 

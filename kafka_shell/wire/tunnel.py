@@ -79,9 +79,9 @@ def tunnel(via: Via, timeout: float) -> Address:
     """Return the address of the SOCKS proxy of ssh, which is started if it does not run. Raises
     ShellError if it does not connect within the timeout (seconds)."""
     with _STARTING:
-        found = _TUNNELS.get(via)
-        if found is not None and found.runs:
-            return found.address
+        running = _TUNNELS.get(via)
+        if running is not None and running.runs:
+            return running.address
         try:
             started = _Tunnel(via)
         except OSError as error:

@@ -171,7 +171,7 @@ def losses(
     after = Bindings([each for each in rules.bindings if each not in gone] + list(created))
     comparison = _Comparison(rules, Bindings(rules.bindings), after, over)
     left = _MOST_NAMES
-    found: dict[tuple[str, str, AclResourceType, str, PatternType], Loss] = {}
+    by_key: dict[tuple[str, str, AclResourceType, str, PatternType], Loss] = {}
     changed = suspects(deleted, created)
     for index, suspect in enumerate(changed):
         matched = _matched(suspect, names)
@@ -181,14 +181,14 @@ def losses(
             try:
                 loss = _loss(comparison, binding, checked)
             except _OutOfTime:
-                return list(found.values()), len(changed) - index
+                return list(by_key.values()), len(changed) - index
             if loss is not None:
                 key = (
                     binding.principal, binding.host, binding.resource_type, binding.name,
                     binding.pattern_type,
                 )  # fmt: skip
-                found[key] = loss if key not in found else _both(found[key], loss)
-    return list(found.values()), 0
+                by_key[key] = loss if key not in by_key else _both(by_key[key], loss)
+    return list(by_key.values()), 0
 
 
 def _by_principal(binding: AclBinding, all: Iterable[AclBinding]) -> Iterator[AclBinding]:

@@ -401,24 +401,24 @@ def _placement(metadata: MetadataScan) -> _Placement:
 
 def _by_broker(lists: Counter[bytes]) -> Counter[int]:
     """How often each broker is in these lists of IDs."""
-    found = Counter[int]()
+    replicas = Counter[int]()
     for ids, times in lists.items():
         for (broker,) in iter_unpack(">i", ids):
-            found[broker] += times
-    return found
+            replicas[broker] += times
+    return replicas
 
 
 def _answered(
     brokers: Sequence[int], responses: Sequence[Any], failures: dict[Resource, Failure]
 ) -> dict[int, Any]:
     """The responses by broker; the failures of the others are added."""
-    found = {}
+    answers = {}
     for broker, response in zip(brokers, responses, strict=True):
         if isinstance(response, Failure):
             failures[Resource("broker", str(broker))] = response
         else:
-            found[broker] = response
-    return found
+            answers[broker] = response
+    return answers
 
 
 def _check_log_dirs(sizes: dict[int, LogSizes], failures: dict[Resource, Failure]) -> None:
@@ -486,29 +486,29 @@ def sample_groups(
         if names is None:
             with cluster.within(_ANSWER_S):
                 listed = groups.list_groups(cluster)
-            found = groups.describe_listed(cluster, listed, offsets=True)
+            described = groups.describe_listed(cluster, listed, offsets=True)
         else:
-            found = groups.describe(cluster, names, offsets=True)
+            described = groups.describe(cluster, names, offsets=True)
         at = time.monotonic()
         if times is not None:
-            found = with_time_lag(cluster, found, times)
-    unread = {name: each for name, each in listed.values.items() if name in found.failures}
-    return of_groups(found, at, unread)
+            described = with_time_lag(cluster, described, times)
+    unread = {name: each for name, each in listed.values.items() if name in described.failures}
+    return of_groups(described, at, unread)
 
 
 def of_groups(
-    found: Results[GroupKey, Group], at: float, listed: Mapping[str, GroupListing] | None = None
+    described: Results[GroupKey, Group], at: float, listed: Mapping[str, GroupListing] | None = None
 ) -> Sample:
     """The sample of these groups with their offsets, which were read before `at`: that comes last,
     and rates are per the time between. A group that is only listed has no lag."""
-    rows = {name: _group(group) for name, group in found.values.items()}
+    rows = {name: _group(group) for name, group in described.values.items()}
     for name, each in (listed or {}).items():
         if name not in rows:
-            why = found.failures.get(name)
+            why = described.failures.get(name)
             rows[name] = GroupSample(each.state, note=why.name if why else "")
     failures = {
         Resource("group", key) if isinstance(key, str) else key: why
-        for key, why in found.failures.items()
+        for key, why in described.failures.items()
     }
     return Sample(at, groups=rows, failures=failures)
 

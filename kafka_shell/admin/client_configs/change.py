@@ -171,10 +171,10 @@ def _not_requested(reason: Failure) -> Failure:
 def plan_forget(cluster: Cluster, entities: Sequence[ClientEntity], *, now: int) -> Plan:
     """Delete the registrations of clients of these entities (`supported.configs`)."""
     wanted = set(entities)
-    found = tuple(r for r in registrations(cluster, now=now) if r.entity in wanted)
+    forgotten = tuple(r for r in registrations(cluster, now=now) if r.entity in wanted)
     return Plan(
         Effect.CHANGE,
-        (ForgetRegistrations(found),) if found else (),
+        (ForgetRegistrations(forgotten),) if forgotten else (),
     )
 
 

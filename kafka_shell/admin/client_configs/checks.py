@@ -64,12 +64,12 @@ class ConfigConstraints:
     @cached_property
     def session(self) -> tuple[int, int] | None:
         """See `session_limits`. None if they cannot be read."""
-        found = attempt(lambda: session_limits(self._cluster))
-        if isinstance(found, Failure):
+        limits = attempt(lambda: session_limits(self._cluster))
+        if isinstance(limits, Failure):
             about = f"whether brokers accept this {keys.SESSION}"
-            self.not_checked = (not_checked(about, found),)
+            self.not_checked = (not_checked(about, limits),)
             return None
-        return found
+        return limits
 
 
 def wrong(
@@ -174,8 +174,8 @@ def _timeouts(who: ClientEntity, configs: ByUser) -> tuple[ClientConfig | None, 
     """The effective session timeout and heartbeat interval of an entity."""
     of_user = configs.get(who.user, {})
     of_all_clients = of_user.get(ClientEntity(who.user), ())
-    found = resolve([*of_all_clients, *of_user.get(who, ())], who.user, who.client_id or "")
-    return tuple(found.get(key) for key in _TIMEOUTS)
+    effective = resolve([*of_all_clients, *of_user.get(who, ())], who.user, who.client_id or "")
+    return tuple(effective.get(key) for key in _TIMEOUTS)
 
 
 def _is_too_slow(heartbeat: str, session: str) -> bool:

@@ -231,7 +231,7 @@ def _read(text: bytes | None) -> dict[str, Any] | Unreadable:
 def resolve(configs: Iterable[ClientConfig], user: str, client_id: str) -> dict[str, ClientConfig]:
     """The configs of one client by key, each from the level that applies (KIP-649)."""
     levels = (ClientEntity(user), ClientEntity(user, client_id))
-    found: dict[str, ClientConfig] = {}
+    effective: dict[str, ClientConfig] = {}
     for level in levels:
-        found.update((config.key, config) for config in configs if config.entity == level)
-    return dict(sorted(found.items()))
+        effective.update((config.key, config) for config in configs if config.entity == level)
+    return dict(sorted(effective.items()))

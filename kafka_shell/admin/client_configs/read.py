@@ -67,7 +67,7 @@ def registrations(
     """
     wanted = which or ClientConfigFilter()
     check_filter(wanted)
-    found: dict[tuple[ClientEntity, str, str], ClientRegistration] = {}
+    registered: dict[tuple[ClientEntity, str, str], ClientRegistration] = {}
     not_decoded: dict[str, str] = {}
     for record in _read(cluster, REGISTRATIONS_TOPIC):
         decoded = records.read_registration(record.key, record.value)
@@ -78,12 +78,12 @@ def registrations(
                 not_decoded[about] = decoded.why
             continue
         of = (decoded.entity, decoded.software_name, decoded.software_version)
-        found.pop(of, None)
+        registered.pop(of, None)
         if isinstance(decoded, ClientRegistration):
-            found[of] = decoded
+            registered[of] = decoded
     kept = (
         decoded
-        for decoded in found.values()
+        for decoded in registered.values()
         if wanted.takes(decoded.entity) and now - decoded.at < records.EXPIRES_MS
     )
     in_order = sorted(kept, key=lambda r: (r.entity.order, r.software_name, r.software_version))

@@ -46,8 +46,8 @@ class StoreState(Struct, frozen=True):
 
 def exists(cluster: Cluster, topic: str) -> bool:
     """Whether the topic exists. Raises ShellError if that is unknown."""
-    found = topics.describe(cluster, [topic])
-    failure = found.failures.get(topic)
+    described = topics.describe(cluster, [topic])
+    failure = described.failures.get(topic)
     if failure is None:
         return True
     if failure.name == _UNKNOWN_TOPIC:
@@ -60,9 +60,9 @@ def check(cluster: Cluster) -> StoreState:
     missing = tuple(topic for topic in _POLICIES if not exists(cluster, topic))
     there = [topic for topic in _POLICIES if topic not in missing]
     resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in there]
-    found = configs.describe(cluster, resources, [_POLICY])
+    policies = configs.describe(cluster, resources, [_POLICY])
     partitions = topics.describe(cluster, there)
-    for resource, entries in found.values.items():
+    for resource, entries in policies.values.items():
         topic = resource.name
         current = set((entries[0].value or "").split(",")) if entries else set()
         failure = _unfit(topic, current, len(partitions[topic].partitions))
@@ -71,7 +71,7 @@ def check(cluster: Cluster) -> StoreState:
     unchecked = tuple(
         f"not checked: {_POLICY} of topic {resource.name}: {failure.message}"
         + (f" ({failure.hint.rstrip('.')})" if failure.hint else "")
-        for resource, failure in found.failures.items()
+        for resource, failure in policies.failures.items()
     )
     return StoreState(missing, unchecked=unchecked)
 

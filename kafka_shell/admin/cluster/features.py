@@ -61,19 +61,19 @@ def describe(cluster: Cluster) -> Features:
     Controllers may support less than brokers; that is unknown here. Raises ShellError if no broker
     responds.
     """
-    found = ask(cluster)
-    newest = max(found, key=lambda answer: answer.finalized_features_epoch)
+    answers = ask(cluster)
+    newest = max(answers, key=lambda answer: answer.finalized_features_epoch)
     levels = {each.name: each.max_version_level for each in newest.finalized_features or ()}
     ranges: dict[str, list[FeatureRange]] = {name: [] for name in levels}
-    for broker, answer in found.values.items():
+    for broker, answer in answers.values.items():
         for each in answer.supported_features or ():
             supported = FeatureRange(broker, each.min_version, each.max_version)
             ranges.setdefault(each.name, []).append(supported)
-    unread = tuple(found.failures)
+    unread = tuple(answers.failures)
     return Features(
         newest.finalized_features_epoch,
         tuple(_feature(name, levels.get(name, 0), ranges[name], unread) for name in sorted(ranges)),
-        tuple(found.failures.items()),
+        tuple(answers.failures.items()),
     )
 
 
@@ -83,12 +83,12 @@ def ask(cluster: Cluster) -> Results[int, Any]:
     request = messages.ApiVersionsRequest(
         client_software_name="kafka-sh", client_software_version="0.1"
     )
-    found = cluster.each_broker(request)
-    if not found.values:
-        raise as_error(next(iter(found.failures.values())))
+    answers = cluster.each_broker(request)
+    if not answers.values:
+        raise as_error(next(iter(answers.failures.values())))
     for id in sorted(not_running(cluster)):
-        found.failures[id] = failure(BROKER_NOT_AVAILABLE, text=f"broker {id} is not running")
-    return found
+        answers.failures[id] = failure(BROKER_NOT_AVAILABLE, text=f"broker {id} is not running")
+    return answers
 
 
 def _feature(
@@ -140,14 +140,14 @@ def api_versions(
     cluster: Cluster, brokers: Sequence[int] | None = None
 ) -> tuple[tuple[ApiSupport, ...], dict[int, Failure]]:
     """The API versions that these brokers support, or all; and failures by broker (API key 18)."""
-    found = ask(cluster)
+    answers = ask(cluster)
     spoken = {
         broker: {row.api_key: (row.min_version, row.max_version) for row in response.api_keys}
-        for broker, response in found.values.items()
+        for broker, response in answers.values.items()
         if brokers is None or broker in brokers
     }
     failed = {
-        b: failure for b, failure in found.failures.items() if brokers is None or b in brokers
+        b: failure for b, failure in answers.failures.items() if brokers is None or b in brokers
     }
     return compare(spoken), failed
 
@@ -255,9 +255,9 @@ class UpdateFeatures(FieldsStep[tuple[str, int]], frozen=True):
         return failure(code, text, about=about, hint=hint, see=see, requires=requires)
 
 
-def levels(found: Features) -> Mapping[Field, Value]:
+def levels(features: Features) -> Mapping[Field, Value]:
     """The level of each feature that brokers support."""
-    return {(Resource("feature", feature.name), ""): feature.level for feature in found.features}
+    return {(Resource("feature", feature.name), ""): feature.level for feature in features.features}
 
 
 def plan_update(

@@ -305,16 +305,16 @@ def _quorum(cluster: Cluster, given: CheckInput) -> Found:
 
 def _behind(cluster: Cluster, described: Quorum) -> list[QuorumReplica]:
     """The voters that lag. Those that have not fetched from a new leader have a moment for it."""
-    found = described.voters
+    voters = described.voters
 
     def all_fetched() -> bool:
-        nonlocal found
-        found = quorum.describe(cluster).voters
-        return all(voter.behind_ms >= 0 for voter in found)
+        nonlocal voters
+        voters = quorum.describe(cluster).voters
+        return all(voter.behind_ms >= 0 for voter in voters)
 
-    if any(voter.behind_ms < 0 for voter in found):
+    if any(voter.behind_ms < 0 for voter in voters):
         wait_until_visible(all_fetched, SETTLE_S)
-    return [voter for voter in found if not voter.keeps_up]
+    return [voter for voter in voters if not voter.keeps_up]
 
 
 def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Found:
@@ -612,7 +612,7 @@ def _down_brokers(
     yield from _not_asked([id for id in down if id in failures], BROKERS)
 
 
-def _rejecting_brokers(found: MetadataScan, failures: Mapping[int, Failure]) -> Iterator[Finding]:
+def _rejecting_brokers(scan: MetadataScan, failures: Mapping[int, Failure]) -> Iterator[Finding]:
     """Brokers that respond, but refuse the login or TLS."""
     rejecting = {id: why for id, why in failures.items() if why.name not in _SILENT}
     if rejecting:

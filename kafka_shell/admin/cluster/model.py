@@ -136,11 +136,11 @@ def _role(voters: Finding, cause: Finding) -> str:
 
 
 def _counts(following: Iterable[Finding]) -> Iterator[str]:
-    found = {finding.check: finding.count for finding in following}
+    counts = {finding.check: finding.count for finding in following}
     noun = True
     for check, what in _COUNTED.items():
-        if check in found:
-            number = counted(found[check], "partition") if noun else f"{found[check]:,}"
+        if check in counts:
+            number = counted(counts[check], "partition") if noun else f"{counts[check]:,}"
             yield f"{number} {what}"
             noun = False
 

@@ -100,13 +100,15 @@ def _probe(
         return log_in(config, address, patience) if login else request_api_versions(config, address)
 
     links: dict[K, Link] = {}
-    found: Results[K, str] = Results()
+    answers: Results[K, str] = Results()
     try:
         for key, address in targets.items():
             links[key] = Link(loop, config, address, entry, context, patience)
             links[key].diagnosed = True  # the diagnosis would block the other probes
         requested: set[K] = set()
-        while outstanding := [key for key in links if not _over(key, links[key], requested, found)]:
+        while outstanding := [
+            key for key in links if not _over(key, links[key], requested, answers)
+        ]:
             now = time.monotonic()
             if now >= until:
                 break
@@ -114,31 +116,31 @@ def _probe(
                 waiting(outstanding)
             loop.turn(min(until, now + WAITING_S))
         for key in outstanding:
-            found.failures[key] = as_failure(_late(links[key], timeout))
+            answers.failures[key] = as_failure(_late(links[key], timeout))
     finally:
         for link in links.values():
             link.close()
         loop.close()
     return Results(
-        {key: found.values[key] for key in links if key in found.values},
-        {key: found.failures[key] for key in links if key in found.failures},
+        {key: answers.values[key] for key in links if key in answers.values},
+        {key: answers.failures[key] for key in links if key in answers.failures},
     )
 
 
-def _over(key: K, link: Link, requested: set[K], found: Results[K, str]) -> bool:
+def _over(key: K, link: Link, requested: set[K], answers: Results[K, str]) -> bool:
     """Whether a probe has ended. After the login it sends one more request: before, responses do
     not come from the request handlers."""
-    if key in found.values or key in found.failures:
+    if key in answers.values or key in answers.failures:
         return True
     if link.closed:
         assert link.error is not None
-        found.failures[key] = as_failure(link.error)
+        answers.failures[key] = as_failure(link.error)
         return True
     if link.ready and key not in requested:
         requested.add(key)
         link.send(frames.API_VERSIONS, 0, b"", False)
     elif link.ready and link.responses:
-        found.values[key] = versions.release(link.versions)
+        answers.values[key] = versions.release(link.versions)
         return True
     return False
 

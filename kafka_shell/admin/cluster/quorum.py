@@ -94,11 +94,11 @@ def controller_ids(cluster: Cluster, running: Iterable[Address]) -> dict[Address
     """The IDs of all controllers by address, as far as one of the `running` ones knows them
     (DescribeCluster v1, KIP-919; Kafka 3.7)."""
     request = messages.DescribeClusterRequest(endpoint_type=_CONTROLLER_ENDPOINTS)
-    found: dict[Address, int] = {}
+    ids: dict[Address, int] = {}
     for response in _ask_directly(cluster, running, lambda own: own.send(request, lowest=1)):
         if not isinstance(response, ShellError):
-            found |= {Address(row.host, row.port): row.broker_id for row in response.brokers}
-    return found
+            ids |= {Address(row.host, row.port): row.broker_id for row in response.brokers}
+    return ids
 
 
 def _describe_directly(cluster: Cluster, broker: int) -> list[Quorum | ShellError]:
@@ -301,21 +301,21 @@ def plan_alter(
     refused: dict[Resource, Failure] = {}
     adding, removing = [], []
     for voter in remove:
-        found = _voter_to_remove(quorum, voter)
-        if isinstance(found, Failure):
-            refused[_resource(voter.id)] = found
+        checked = _voter_to_remove(quorum, voter)
+        if isinstance(checked, Failure):
+            refused[_resource(voter.id)] = checked
         else:
-            removing.append(RemoveVoter(found))
+            removing.append(RemoveVoter(checked))
     if removing and len(removing) == len(quorum.voters) and not add:
         refused |= {_resource(step.voter.id): _LAST for step in removing}
         removing = []
     replaced = {step.voter.id for step in removing}
     for voter in add:
-        found = _voter_to_add(quorum, voter, replaced)
-        if isinstance(found, Failure):
-            refused[_resource(voter.id)] = found
+        checked = _voter_to_add(quorum, voter, replaced)
+        if isinstance(checked, Failure):
+            refused[_resource(voter.id)] = checked
         else:
-            adding.append(AddVoter(found, timeout_ms))
+            adding.append(AddVoter(checked, timeout_ms))
     back = {step.voter.id for step in adding}
     live = _Majority.of(quorum).live
     first = [step for step in removing if step.voter.id in back]

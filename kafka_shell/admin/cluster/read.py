@@ -229,8 +229,8 @@ def _log_dirs(cluster: Cluster, brokers: Sequence[int]) -> Results[int, tuple[Lo
 def _configs(cluster: Cluster, brokers: Sequence[int]) -> Results[int, tuple[ConfigEntry, ...]]:
     """The configs that differ from their defaults."""
     resources = [ConfigResource(ResourceType.BROKER, str(broker)) for broker in brokers]
-    found = configs.describe(cluster, resources).keyed(lambda resource: int(resource.name))
-    return found.map(
+    of_brokers = configs.describe(cluster, resources).keyed(lambda resource: int(resource.name))
+    return of_brokers.map(
         lambda entries: tuple(each for each in entries if each.source is not ConfigSource.DEFAULT)
     )
 

@@ -185,10 +185,10 @@ class AlterConfigs(Struct, BaseStep, frozen=True, dict=True):
     def with_losses(self) -> list[tuple[Change, DataLoss | None]]:
         """The changes, each with what it deletes."""
         known = {resource: by_name(entries) for resource, entries in self.now}
-        found: list[tuple[Change, DataLoss | None]] = []
+        pairs: list[tuple[Change, DataLoss | None]] = []
         for resource, alterations in self.alterations:
-            found += changes_of(resource, alterations, known.get(resource, {}))
-        return found
+            pairs += changes_of(resource, alterations, known.get(resource, {}))
+        return pairs
 
     def reread(self, cluster: Cluster) -> AlterConfigs:
         known = read_again(_known(cluster, dict(self.alterations)))
@@ -348,13 +348,13 @@ def _now(
     known: Mapping[ConfigResource, Any],
 ) -> tuple[tuple[ConfigResource, tuple[ConfigEntry, ...]], ...]:
     """The current entries of the altered keys and of the keys related to them."""
-    found = []
+    current = []
     for resource, wanted in alterations:
         altered = [alteration.key for alteration in wanted]
         keys = dict.fromkeys([*altered, *related(resource, altered)])
         entries = (entry_of(resource, known[resource], key) for key in keys)
-        found.append((resource, tuple(entry for entry in entries if entry is not None)))
-    return tuple(found)
+        current.append((resource, tuple(entry for entry in entries if entry is not None)))
+    return tuple(current)
 
 
 # -- until it is visible ---------------------------------------------------------------------------

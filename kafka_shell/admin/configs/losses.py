@@ -133,14 +133,14 @@ def _values(
     names: Mapping[str, str], known: Mapping[str, ConfigEntry], after: Mapping[str, str | None]
 ) -> dict[str, str]:
     """The values by the key of topics; unknown values are left out."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for key, name in names.items():
         entry = known.get(key)
         value = after.get(key, None if entry is None else entry.value)
         turned = None if value is None else convert_unit(value, key, name)
         if turned is not None:
-            found.setdefault(name, turned)
-    return found
+            values.setdefault(name, turned)
+    return values
 
 
 def _by_policy(old: Mapping[str, str], new: Mapping[str, str]) -> DataLoss | None:

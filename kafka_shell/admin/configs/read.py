@@ -170,11 +170,13 @@ def describe(
     request it once, not for each topic.
     """
     requested = list(dict.fromkeys(resources))
-    found: Entries = Results()
+    entries: Entries = Results()
     for part in in_parts(cluster, requested, keys, synonyms=synonyms, documentation=documentation):
-        found.values.update(part.values)
-        found.failures.update(part.failures)
-    return Results({r: found.values[r] for r in requested if r in found.values}, found.failures)
+        entries.values.update(part.values)
+        entries.failures.update(part.failures)
+    return Results(
+        {r: entries.values[r] for r in requested if r in entries.values}, entries.failures
+    )
 
 
 def in_parts(

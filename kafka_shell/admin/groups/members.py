@@ -125,14 +125,14 @@ def _deletable(
     cluster: Cluster, names: Sequence[str]
 ) -> tuple[tuple[Group, ...], dict[Resource, Failure]]:
     """The groups that can be deleted, with their offsets, and why the others cannot be."""
-    found = groups.describe(cluster, names)
-    inactive = [group for group in found if not groups.is_active(group) and not group.members]
+    described = groups.describe(cluster, names)
+    inactive = [group for group in described if not groups.is_active(group) and not group.members]
     offsets = _offsets(cluster, inactive)
     refused: dict[Resource, Failure] = {}
     for name in dict.fromkeys(names):
-        why = found.failures.get(name) or offsets.failures.get(name)
+        why = described.failures.get(name) or offsets.failures.get(name)
         if why is None and name not in offsets.values:
-            why = active(found[name])
+            why = active(described[name])
         if why is not None:
             refused[Resource("group", name)] = why
     deleted = tuple(
@@ -182,8 +182,8 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
 
     def reread(self, cluster: Cluster) -> RemoveMembers:
         """The same members. Raises ShellError if one has left, or if that is unknown."""
-        found = read_again(groups.describe(cluster, [self.group]), "the members of group")
-        there = {each.id for each in found[self.group].members}
+        group = read_again(groups.describe(cluster, [self.group]), "the members of group")
+        there = {each.id for each in group[self.group].members}
         for member in self.members:
             if member.id not in there:
                 raise changed(f"member {member.id} left group {named(self.group)}")
@@ -225,14 +225,14 @@ def plan_remove(
 ) -> Plan:
     """Remove members from groups (API key 13): these, by ID or group.instance.id, or all. Unknown
     members are rejected, as are share and streams groups, whose members cannot be removed."""
-    found = groups.describe(cluster, names)
+    described = groups.describe(cluster, names)
     steps, refused = [], {}
     for name in names:
-        why = found.failures.get(name) or _cannot_be_removed(found[name])
+        why = described.failures.get(name) or _cannot_be_removed(described[name])
         if why is not None:
             refused[name] = {Resource("group", name): why}
             continue
-        chosen, refused[name] = _chosen(found[name], members, instances)
+        chosen, refused[name] = _chosen(described[name], members, instances)
         steps += [RemoveMembers(name, chosen, reason)] if chosen else []
     return Plan(Effect.DESTROY, tuple(steps), refused=of_groups(refused))
 

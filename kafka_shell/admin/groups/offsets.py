@@ -92,8 +92,8 @@ def of_responses(kind: GroupType, response: GroupResponses) -> Offsets | Failure
 
 
 def _read(row: Any, kind: GroupType) -> Offsets:
-    found = _read_shared(row) if kind is GroupType.SHARE else _read_committed(row)
-    return dict(sorted(found))
+    offset = _read_shared(row) if kind is GroupType.SHARE else _read_committed(row)
+    return dict(sorted(offset))
 
 
 def _read_committed(row: Any) -> Iterator[tuple[TopicPartition, Committed]]:

@@ -256,7 +256,7 @@ def list_groups(
         types_filter=[group_type.value for group_type in types],
         min_version=_BY_TYPE if types else _BY_STATE if states else None,
     )
-    found = cluster.each_broker(request)
+    answers = cluster.each_broker(request)
     listed = {
         row.group_id: GroupListing(
             row.group_id,
@@ -265,11 +265,11 @@ def list_groups(
             row.protocol_type,
             broker,
         )
-        for broker, response in found.values.items()
+        for broker, response in answers.values.items()
         for row in response.groups
     }
     in_order = {name: listed[name] for name in sorted(listed)}
-    failures = {Resource("broker", str(id)): why for id, why in found.failures.items()}
+    failures = {Resource("broker", str(id)): why for id, why in answers.failures.items()}
     if missing := without_coordinator(cluster, OFFSETS_TOPIC, "groups"):
         failures[Resource("topic", OFFSETS_TOPIC)] = missing
     return Results(in_order, failures)
@@ -380,12 +380,12 @@ def committed_offsets(
     }
     results: Results[str, dict[TopicPartition, int]] = Results()
     for name, response in ask(cluster, wanted).items():
-        found = group_offsets.of_responses(types[name], response)
-        if not isinstance(found, Failure):
-            known = {each: row.offset for each, row in found.items() if row.offset is not None}
+        offsets = group_offsets.of_responses(types[name], response)
+        if not isinstance(offsets, Failure):
+            known = {each: row.offset for each, row in offsets.items() if row.offset is not None}
             results.values[name] = known
-        elif found.code != GROUP_ID_NOT_FOUND:
-            results.failures[name] = found
+        elif offsets.code != GROUP_ID_NOT_FOUND:
+            results.failures[name] = offsets
     return results
 
 
@@ -403,9 +403,9 @@ def _readers(
     rows = {kind: response.rows[each] for kind, each in APIS.items() if each in response.rows}
     group = read(listing.name, response.coordinator, rows) if rows else None
     offsets = group_offsets.of_responses(listing.type, response)
-    for found in (group, offsets):
-        if isinstance(found, Failure):
-            return iter(()) if found.code == GROUP_ID_NOT_FOUND else found
+    for results in (group, offsets):
+        if isinstance(results, Failure):
+            return iter(()) if results.code == GROUP_ID_NOT_FOUND else results
     assert not isinstance(group, Failure) and not isinstance(offsets, Failure)
     committed = Counter(each.topic for each in offsets if each.topic in topics)
     members: dict[str, list[str]] = {}
@@ -479,11 +479,11 @@ def _by_group(names: Iterable[str], groups: Container[str]) -> dict[str, list[st
     """The internal topics of each of these groups, by Kafka Streams' naming convention: a topic
     starts with the application.id, which is the name of the group, and a hyphen. Of several groups
     (orders, orders-enricher), it is that with the longest name."""
-    found: dict[str, list[str]] = {}
+    names_by_group: dict[str, list[str]] = {}
     for name in names:
         end = name.rfind("-")
         while end > 0 and name[:end] not in groups:
             end = name.rfind("-", 0, end)
         if end > 0:
-            found.setdefault(name[:end], []).append(name)
-    return found
+            names_by_group.setdefault(name[:end], []).append(name)
+    return names_by_group

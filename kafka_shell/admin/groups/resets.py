@@ -427,14 +427,14 @@ def committed_of(cluster: Cluster, names: Sequence[str]) -> Results[str, Offsets
 def offsets_of(cluster: Cluster, names: Sequence[str]) -> Results[str, dict[TopicPartition, int]]:
     """The offsets of groups by partition; of a group without any, the failure says so."""
     now = committed_of(cluster, names)
-    found: Results[str, dict[TopicPartition, int]] = Results({}, dict(now.failures))
+    resets: Results[str, dict[TopicPartition, int]] = Results({}, dict(now.failures))
     empty = []
     for name, offsets in now.values.items():
         has = {each: at.offset for each, at in offsets.items() if at.offset is not None}
         if has:
-            found.values[name] = has
+            resets.values[name] = has
         else:
             empty.append(name)
     unseen = hidden(cluster) if empty else None
-    found.failures.update({name: _no_offsets(name, unseen) for name in empty})
-    return found
+    resets.failures.update({name: _no_offsets(name, unseen) for name in empty})
+    return resets

@@ -128,10 +128,10 @@ class OffsetsStep(Struct, BaseStep, frozen=True):
             responses = self._ask(cluster, left, first=not round_)
             for (group, resets), response in zip(left, responses, strict=True):
                 failed = isinstance(response, Failure)
-                found = {} if failed else self._rows(response, resets)
+                outcomes = {} if failed else self._rows(response, resets)
                 for reset in resets:
                     where = reset.partition
-                    rows[group, where] = response if failed else found.get(where)
+                    rows[group, where] = response if failed else outcomes.get(where)
             left = [(group, some) for group, resets in left if (some := again(group, resets))]
             if not left:
                 break

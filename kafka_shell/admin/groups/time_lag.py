@@ -88,27 +88,27 @@ def _unread(row: GroupOffset) -> Place | None:
 def _read(cluster: Cluster, ends: Mapping[Place, int]) -> Results[Place, int | None]:
     """The timestamp of the first record at each place or after it; None if there are only
     transaction markers and deleted records up to the end."""
-    found: Results[Place, int | None] = Results()
+    times: Results[Place, int | None] = Results()
     left = {place: place[1] for place in sorted(ends)}  # and the next offset to look at
     if not left:
-        return found
+        return times
     try:
         with cluster.within(SECONDS):
             leading = leaders(cluster, {where for where, _ in left})
             for place in list(left):
                 if why := leading.failures.get(place[0]):
-                    found.failures[place] = why
+                    times.failures[place] = why
                     del left[place]
             first = min(_USUAL_BYTES, max(1 << 10, _FIRST_BYTES // len(ends)))
             for size in chain((first, _USUAL_BYTES), repeat(_LARGE_BYTES)):
                 before = dict(left)
-                throttled = _ask(cluster, leading.values, size, left, ends, found)
+                throttled = _ask(cluster, leading.values, size, left, ends, times)
                 if not left or (size == _LARGE_BYTES and left == before and not throttled):
                     break
-            found.failures.update(dict.fromkeys(left, _EMPTY))
+            times.failures.update(dict.fromkeys(left, _EMPTY))
     except ShellError as error:
-        found.failures.update(dict.fromkeys(left, as_failure(error)))
-    return found
+        times.failures.update(dict.fromkeys(left, as_failure(error)))
+    return times
 
 
 def _ask(
@@ -117,9 +117,9 @@ def _ask(
     size: int,
     left: dict[Place, int],
     ends: Mapping[Place, int],
-    found: Results[Place, int | None],
+    times: Results[Place, int | None],
 ) -> bool:
-    """Move what leaders return from `left` to `found`; whether a quota throttled a response.
+    """Move what leaders return from `left` to `times`; whether a quota throttled a response.
 
     A request names a partition once: a leader gets several at once if groups are at different
     offsets of a partition."""
@@ -140,7 +140,7 @@ def _ask(
             continue
         for where, place in asked.items():
             row = response if isinstance(response, Failure) else response.rows.get(where)
-            _take(place, row, left, ends, found)
+            _take(place, row, left, ends, times)
     if throttled is not None:
         wait_out(cluster, throttled)
     return throttled is not None
@@ -151,9 +151,9 @@ def _take(
     row: Failure | tuple[int, bytes] | None,
     left: dict[Place, int],
     ends: Mapping[Place, int],
-    found: Results[Place, int | None],
+    times: Results[Place, int | None],
 ) -> None:
-    """Move a place to `found`, or move on to the offset after the batches of this row."""
+    """Move a place to `times`, or move on to the offset after the batches of this row."""
     where, timestamp = place[0], None
     error = row[0] if isinstance(row, tuple) else row
     why = row_failure(error, f"partition {where}", requires=f"READ on topic {where.topic}")
@@ -165,9 +165,9 @@ def _take(
         if timestamp is not None and timestamp < 0:
             why = _NO_TIMESTAMP
     if why is not None:
-        found.failures[place] = why
+        times.failures[place] = why
     elif timestamp is not None or left[place] >= ends[place]:
-        found.values[place] = timestamp
+        times.values[place] = timestamp
     else:
         return
     del left[place]

@@ -127,9 +127,9 @@ def leaderless(cluster: Cluster) -> Found:
     return _decoded(metadata, wanted)
 
 
-def _decoded(found: Any, wanted: Sequence[tuple[str, int]]) -> Found:
+def _decoded(response: Any, wanted: Sequence[tuple[str, int]]) -> Found:
     topics = {
-        name: {partition.partition: partition for partition in found.topic(name).partitions}
+        name: {partition.partition: partition for partition in response.topic(name).partitions}
         for name in dict.fromkeys(name for name, _ in wanted)
     }
     return Results(

@@ -288,23 +288,23 @@ def _move(
     return LogDirMove(broker, partition, _target_dir(replicas), path, size)
 
 
-def _refusal(move: LogDirMove, replicas: Sequence[ReplicaOnDisk], found: Found) -> Failure | None:
+def _refusal(move: LogDirMove, replicas: Sequence[ReplicaOnDisk], known: Found) -> Failure | None:
     if not replicas:
         return failure(
             REPLICA_NOT_AVAILABLE,
             text=f"broker {move.broker} has no replica of partition {move.partition}",
             see=Resource("topic", move.partition.topic),
         )
-    return _dir_failure(move.broker, move.after, found)
+    return _dir_failure(move.broker, move.after, known)
 
 
-def _dir_failure(broker: int, path: str, found: Found) -> Failure | None:
+def _dir_failure(broker: int, path: str, known: Found) -> Failure | None:
     """Why replicas cannot be moved to this log directory; None if they can."""
-    if broker not in found.values:
+    if broker not in known.values:
         hint = f'Start broker {broker}, or use "any" as its log directory in the file.'
         message = f"broker {broker} is down, so its log directories cannot be read"
-        return found.failures.get(broker, failure(BROKER_NOT_AVAILABLE, text=message, hint=hint))
-    dirs = found.values[broker]
+        return known.failures.get(broker, failure(BROKER_NOT_AVAILABLE, text=message, hint=hint))
+    dirs = known.values[broker]
     target = next((dir for dir in dirs if dir.path == path), None)
     if target is None:
         return failure(

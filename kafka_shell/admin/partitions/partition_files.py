@@ -85,14 +85,14 @@ def expected(fields: str = "") -> str:
 def unique(file: str, rows: list[Any]) -> dict[TopicPartition, Any]:
     """The rows by partition. Raises ShellError if there are none, or a partition is listed
     twice."""
-    found: dict[TopicPartition, Any] = {}
+    values: dict[TopicPartition, Any] = {}
     for row in rows:
-        if row.topic_partition in found:
+        if row.topic_partition in values:
             raise bad_file(file, f"lists partition {row.topic_partition} twice")
-        found[row.topic_partition] = row
-    if not found:
+        values[row.topic_partition] = row
+    if not values:
         raise bad_file(file, "lists no partitions")
-    return found
+    return values
 
 
 def read(file: str, kind: Any, hint: str) -> Any:

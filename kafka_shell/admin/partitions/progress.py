@@ -238,12 +238,14 @@ def current_assignment(cluster: Cluster, topics: Sequence[str] | None = None) ->
 
 
 def _read_again(
-    cluster: Cluster, found: MetadataScan, moving: Mapping[TopicPartition, Reassignment]
+    cluster: Cluster, metadata: MetadataScan, moving: Mapping[TopicPartition, Reassignment]
 ) -> dict[TopicPartition, tuple[int | None, tuple[int, ...]]]:
     """Topics with a replica that is out of sync, although no reassignment adds it: one that has
     just ended may still be shown, with its old and new replicas, by a broker that lags."""
     listed = Counter(partition.topic for partition in moving)
-    names = [each.name for each in found.summaries() if each.under_replicated > listed[each.name]]
+    names = [
+        each.name for each in metadata.summaries() if each.under_replicated > listed[each.name]
+    ]
     if not 0 < len(names) <= _MOST_READ_AGAIN:
         return {}
     time.sleep(_LAG_S)

@@ -487,14 +487,14 @@ def plan_rebalance(
         check_named(cluster, now, disks, chosen)
         return chosen
 
-    found = read_rebalance(
+    rebalance = read_rebalance(
         cluster, topics, checked, scope=scope, limits=limits, min_gain=min_gain, measure=measure
     )
-    replicas, sizes = found.targets.replicas, found.disks.sizes
+    replicas, sizes = rebalance.targets.replicas, rebalance.disks.sizes
     plan = plan_move(
-        cluster, replicas, throttle=throttle, now=found.now, sizes=sizes, batches=batches
+        cluster, replicas, throttle=throttle, now=rebalance.now, sizes=sizes, batches=batches
     )
-    return found.targets.explaining(plan)
+    return rebalance.targets.explaining(plan)
 
 
 # Moving all replicas off a broker, as often as it takes: what is already moving is followed.

@@ -49,12 +49,12 @@ def describe_many(cluster: Cluster, filters: Sequence[QuotaFilter]) -> tuple[Quo
 
     Raises ShellError if the broker refuses one.
     """
-    found: dict[Quota, None] = {}
+    quotas: dict[Quota, None] = {}
     for response in cluster.send_all([Call(_describe_request(which)) for which in filters]):
         if isinstance(response, Failure):
             raise as_error(requiring(response, _PERMISSION))
-        found.update(dict.fromkeys(_quotas(response)))
-    return tuple(sorted(found, key=lambda quota: (quota.entity.order, quota.key)))
+        quotas.update(dict.fromkeys(_quotas(response)))
+    return tuple(sorted(quotas, key=lambda quota: (quota.entity.order, quota.key)))
 
 
 def holders(quotas: Sequence[Quota], kind: str) -> tuple[QuotaHolder, ...]:

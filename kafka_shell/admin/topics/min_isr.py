@@ -31,11 +31,11 @@ def read(cluster: Cluster, topics: Iterable[str]) -> Results[str, int]:
     return of_configs(configs.describe(cluster, resources, [KEY]))
 
 
-def of_configs(found: configs.Entries) -> Results[str, int]:
+def of_configs(results: configs.Entries) -> Results[str, int]:
     """min.insync.replicas of each topic, of these configs."""
     values: dict[str, int] = {}
-    failures = {resource.name: failure for resource, failure in found.failures.items()}
-    for resource, entries in found.values.items():
+    failures = {resource.name: failure for resource, failure in results.failures.items()}
+    for resource, entries in results.values.items():
         value = next((entry.value for entry in entries if entry.name == KEY), None)
         if value is not None:
             values[resource.name] = int(value)

@@ -75,12 +75,12 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
         )
 
     def reread(self, cluster: Cluster) -> AbortTransactions:
-        found = producers.describe(cluster, [each.topic_partition for each in self.transactions])
-        open_ = producers.open_transactions(
-            read_again(found, "the producers of partition").values()
+        states = producers.describe(cluster, [each.topic_partition for each in self.transactions])
+        ongoing = producers.open_transactions(
+            read_again(states, "the producers of partition").values()
         )
         for transaction in self.transactions:
-            if _identity(transaction) not in open_:
+            if _identity(transaction) not in ongoing:
                 what = f"the transaction of {transaction.resource.name} ended"
                 raise changed(what, Resource("hanging-transaction"))
         return self
@@ -219,14 +219,14 @@ def find_open(
     cluster: Cluster, partition: TopicPartition, start_offset: int, *, clock: Clock = time.time
 ) -> HangingTransaction | Failure:
     """The open transaction that starts at this offset of a partition, hanging or not."""
-    found = producers.describe(cluster, [partition])
-    if partition in found.failures:
-        return found.failures[partition]
-    open_ = [state for state in found[partition] if state.transaction_start is not None]
-    for state in open_:
+    states = producers.describe(cluster, [partition])
+    if partition in states.failures:
+        return states.failures[partition]
+    ongoing = [state for state in states[partition] if state.transaction_start is not None]
+    for state in ongoing:
         if state.transaction_start == start_offset:
             return transactions.hanging(state, None, int(clock() * 1000))
-    starts = ", ".join(str(state.transaction_start) for state in open_)
+    starts = ", ".join(str(state.transaction_start) for state in ongoing)
     return Failure(
         "no-open-transaction",
         f"no open transaction of partition {partition} starts at offset {start_offset}",
@@ -310,7 +310,7 @@ def _aborting(cluster: Cluster, names: Sequence[str]) -> dict[str, Failure]:
     """The outcome of the IDs whose transaction is still being aborted, such as while a partition
     has no leader that responds: the producer cannot continue it, but there is no new epoch yet."""
     try:
-        found = transactions.describe(cluster, names).values if names else {}
+        described = transactions.describe(cluster, names).values if names else {}
     except ShellError:  # the deadline has passed
         return {}
     return {
@@ -320,7 +320,7 @@ def _aborting(cluster: Cluster, names: Sequence[str]) -> dict[str, Failure]:
             f" ({transaction.state}); it is unknown whether the producer is fenced",
             see=transaction.resource,
         )
-        for name, transaction in found.items()
+        for name, transaction in described.items()
         if transaction.state in _ABORTING
     }
 
@@ -346,10 +346,10 @@ def plan_fence(cluster: Cluster, transactional_ids: Sequence[str]) -> Plan:
     """Fence the producers of these transactional IDs (InitProducerId, API key 22): their open
     transactions are aborted. An unknown ID is refused, as a request for its epoch would create
     it."""
-    found = transactions.describe(cluster, transactional_ids)
-    names = list(found.values)
+    described = transactions.describe(cluster, transactional_ids)
+    names = list(described.values)
     return Plan(
         Effect.DESTROY,
-        (FenceProducers(tuple(found)),) if names else (),
-        refused=refused_of("transactional-id", found.failures),
+        (FenceProducers(tuple(described)),) if names else (),
+        refused=refused_of("transactional-id", described.failures),
     )

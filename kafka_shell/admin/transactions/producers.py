@@ -74,17 +74,17 @@ def _no_replica(partition: TopicPartition, replicas: Sequence[int], broker: int)
 
 
 def _ask(
-    cluster: Cluster, wanted: Mapping[int, Sequence[TopicPartition]], found: States
+    cluster: Cluster, wanted: Mapping[int, Sequence[TopicPartition]], states: States
 ) -> tuple[TopicPartition, ...]:
-    """Send one round of requests, add the results to `found`, and return partitions to retry."""
+    """Send one round of requests, add the results to `states`, and return partitions to retry."""
     batches = [(node, batch) for node, each in wanted.items() for batch in in_slices(each, _MOST)]
     calls = [Call(_request(batch), Node(node)) for node, batch in batches]
     again: list[TopicPartition] = []
     for (_, batch), response in zip(batches, cluster.send_all(calls), strict=True):
         if isinstance(response, Failure):
-            found.failures.update(dict.fromkeys(batch, response))
+            states.failures.update(dict.fromkeys(batch, response))
         else:
-            again += add_rows(batch, response, found, "READ", _states, _PASSING)
+            again += add_rows(batch, response, states, "READ", _states, _PASSING)
     return tuple(again)
 
 

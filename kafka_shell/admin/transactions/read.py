@@ -93,11 +93,11 @@ def describe(
 
 
 def _describe_round(
-    cluster: Cluster, requested: Sequence[str], found: Results[str, Transaction], clock: Clock
+    cluster: Cluster, requested: Sequence[str], described: Results[str, Transaction], clock: Clock
 ) -> list[str]:
-    """Send one round of requests, add the results to `found`, and return IDs to retry."""
+    """Send one round of requests, add the results to `described`, and return IDs to retry."""
     where = _coordinators(cluster, requested)
-    found.failures.update(where.failures)
+    described.failures.update(where.failures)
     by_node: dict[int, list[str]] = {}
     for each, node in where.values.items():
         by_node.setdefault(node, []).append(each)
@@ -107,19 +107,19 @@ def _describe_round(
     ]
     for (node, group), answer in zip(by_node.items(), cluster.send_all(calls), strict=True):
         if isinstance(answer, Failure):
-            found.failures.update(dict.fromkeys(group, answer))
+            described.failures.update(dict.fromkeys(group, answer))
             continue
         rows = {row.transactional_id: row for row in answer.transaction_states}
         for name in group:
             transaction = _transaction(name, node, rows.get(name), clock)
             if isinstance(transaction, Failure):
-                found.failures[name] = transaction
+                described.failures[name] = transaction
             else:
-                found.values[name] = transaction
+                described.values[name] = transaction
     return [
         each
         for each in requested
-        if each not in found.values and found.failures[each].code in COORDINATION
+        if each not in described.values and described.failures[each].code in COORDINATION
     ]
 
 
@@ -307,14 +307,14 @@ def _unknown_transactions(broker: int, reason: Failure) -> Failure:
 
 def doubts(cluster: Cluster) -> tuple[str, ...]:
     """Why one of the transactions may have a coordinator after all."""
-    found = []
+    reasons = []
     (reason,) = describe(cluster, [_UNUSED_ID]).failures.values()
     if reason.code in AUTHORIZATION:
-        found.append(
+        reasons.append(
             "some of these transactions may not be hanging, as some transactional IDs are hidden"
             " (requires DESCRIBE on transactional ID *)"
         )
     unlisted = without_coordinator(cluster)
     if unlisted is not None:
-        found.append(unlisted.message)
-    return tuple(found)
+        reasons.append(unlisted.message)
+    return tuple(reasons)

@@ -48,7 +48,7 @@ def describe(cluster: Cluster, name: str) -> UserPage:
     cluster.brokers()
     user = name.removeprefix("User:")
     principal = f"User:{user}"
-    found = attempt(lambda: _quotas(cluster, user))
+    assigned = attempt(lambda: _quotas(cluster, user))
     rules = attempt(lambda: authorizer.read(cluster, ()))
     known = None if isinstance(rules, Failure) else rules.super_users
     bindings = attempt(lambda: _bindings(cluster, principal))
@@ -64,14 +64,14 @@ def describe(cluster: Cluster, name: str) -> UserPage:
         principal=principal,
         super_user=None if known is None else principal in known,
         credentials=attempt(lambda: _credentials(cluster, user)),
-        quotas=found if isinstance(found, Failure) else _of_user(found, user),
-        limits=() if isinstance(found, Failure) else _limits(found, user),
+        quotas=assigned if isinstance(assigned, Failure) else _of_user(assigned, user),
+        limits=() if isinstance(assigned, Failure) else _limits(assigned, user),
         client_configs=attempt(lambda: _client_configs(cluster, which)),
         registrations=registrations,
         acls=own,
         tokens=attempt(lambda: delegation_tokens.describe(cluster, [principal])),
         groups=readable if isinstance(readable, Failure) else readable[0],
-        client_ids=_client_ids(user, found, registrations),
+        client_ids=_client_ids(user, assigned, registrations),
         unknown_groups=() if isinstance(readable, Failure) else readable[1],
     )
 
@@ -112,13 +112,13 @@ def _registrations(cluster: Cluster, which: ClientConfigFilter) -> tuple[ClientR
     return _decoded(client_configs.registrations(cluster, which, now=now), "registration")
 
 
-def _decoded(found: Results[str, T], noun: str) -> tuple[T, ...]:
+def _decoded(results: Results[str, T], noun: str) -> tuple[T, ...]:
     """The values. Raises ShellError for records that a newer version of this program wrote."""
-    for about, why in found.failures.items():
-        count = counted(len(found.failures), noun)
+    for about, why in results.failures.items():
+        count = counted(len(results.failures), noun)
         message = f"{count} could not be decoded, such as {about}: {why.message}"
         raise ShellError(message, code="not-decoded")
-    return tuple(found)
+    return tuple(results)
 
 
 def _credentials(cluster: Cluster, user: str) -> tuple[ScramCredential, ...]:
@@ -142,17 +142,17 @@ def _quotas(cluster: Cluster, user: str) -> tuple[Quota, ...]:
     return (*mine, *quotas.describe_many(cluster, others))
 
 
-def _of_user(found: Sequence[Quota], user: str) -> tuple[Quota, ...]:
-    return tuple(quota for quota in found if quota.entity.user == user)
+def _of_user(assigned: Sequence[Quota], user: str) -> tuple[Quota, ...]:
+    return tuple(quota for quota in assigned if quota.entity.user == user)
 
 
-def _limits(found: Sequence[Quota], user: str) -> tuple[EffectiveQuotas, ...]:
-    named = [None, *_named(_of_user(found, user))]
-    return tuple(quotas.effective_quotas(found, user, client) for client in named)
+def _limits(assigned: Sequence[Quota], user: str) -> tuple[EffectiveQuotas, ...]:
+    named = [None, *_named(_of_user(assigned, user))]
+    return tuple(quotas.effective_quotas(assigned, user, client) for client in named)
 
 
-def _named(found: Sequence[Quota]) -> list[str]:
-    names = (quota.entity.client_id for quota in found)
+def _named(assigned: Sequence[Quota]) -> list[str]:
+    names = (quota.entity.client_id for quota in assigned)
     return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
 
@@ -199,11 +199,11 @@ def _groups(
 
 def _client_ids(
     user: str,
-    found: tuple[Quota, ...] | Failure,
+    assigned: tuple[Quota, ...] | Failure,
     registrations: tuple[ClientRegistration, ...] | Failure,
 ) -> tuple[str, ...]:
     """The client IDs in the user's quotas and registrations (KIP-649)."""
-    quoted = () if isinstance(found, Failure) else _of_user(found, user)
+    quoted = () if isinstance(assigned, Failure) else _of_user(assigned, user)
     registered = () if isinstance(registrations, Failure) else registrations
     names = {*_named(quoted), *(registration.entity.client_id for registration in registered)}
     return tuple(sorted(name for name in names if name))

@@ -54,18 +54,20 @@ def describe(cluster: Cluster, users: Iterable[str] | None = None) -> Credential
         # Without permission, brokers do not respond to a request for all users.
         _ask(cluster, [_ANY_USER])
     rows = {row.user: row for row in _ask(cluster, requested).results}
-    found: Credentials = Results()
+    accounts: Credentials = Results()
     for user in sorted(rows) if requested is None else requested:
         failure = _failure(user, rows.get(user))
         if failure is not None:
-            found.failures[user] = failure
+            accounts.failures[user] = failure
             continue
         credentials = (
             ScramCredential(user, ScramMechanism(info.mechanism), info.iterations)
             for info in rows[user].credential_infos
         )
-        found.values[user] = tuple(sorted(credentials, key=lambda credential: credential.mechanism))
-    return found
+        accounts.values[user] = tuple(
+            sorted(credentials, key=lambda credential: credential.mechanism)
+        )
+    return accounts
 
 
 def _ask(cluster: Cluster, users: Sequence[str] | None) -> Any:
@@ -149,9 +151,9 @@ def plan_delete(cluster: Cluster, credentials: Sequence[tuple[str, ScramMechanis
     """Delete credentials, each (user, mechanism) (API key 51). A user without one of them is
     refused alone, and so is the credential that this connection is logged in with."""
     requested = list(dict.fromkeys(credentials))
-    found = describe(cluster, [user for user, _ in requested])
-    refused = {_resource(user): why for user, why in found.failures.items()}
-    had = {(old.user, old.mechanism): old for owned in found for old in owned}
+    known = describe(cluster, [user for user, _ in requested])
+    refused = {_resource(user): why for user, why in known.failures.items()}
+    had = {(old.user, old.mechanism): old for owned in known for old in owned}
     for user, mechanism in requested:
         if (user, mechanism) not in had:
             missing = failure(

@@ -54,7 +54,7 @@ def targets(invocation: Invocation, pattern: PatternType = PatternType.LITERAL) 
     """The resources of --topic, --group, --cluster ...; `pattern` is the default pattern type."""
     given_pattern = invocation.get("resource-pattern-type")
     pattern_type = PatternType[given_pattern.upper()] if given_pattern else pattern
-    found = [
+    resources = [
         Target(kind, name, pattern_type)
         for option, kind in RESOURCE_OPTIONS.items()
         if kind is not AclResourceType.CLUSTER
@@ -63,7 +63,7 @@ def targets(invocation: Invocation, pattern: PatternType = PatternType.LITERAL) 
         for name in (text.split(",") if kind is AclResourceType.TOPIC else [text])
         if name
     ]
-    return [*found, _CLUSTER] if invocation["cluster"] else found
+    return [*resources, _CLUSTER] if invocation["cluster"] else resources
 
 
 def operations(invocation: Invocation) -> tuple[AclOperation, ...]:
@@ -250,10 +250,10 @@ def _operations_of_roles(invocation: Invocation, kind: AclResourceType) -> list[
     """The operations that --producer and --consumer grant on a type of resource."""
     roles = ((role, table) for role, table in (("producer", _PRODUCER), ("consumer", _CONSUMER))
              if invocation[role])  # fmt: skip
-    found = dict.fromkeys(operation for _, table in roles for operation in table.get(kind, ()))
+    allowed = dict.fromkeys(operation for _, table in roles for operation in table.get(kind, ()))
     if kind is AclResourceType.CLUSTER and invocation["idempotent"]:
-        found[AclOperation.IDEMPOTENT_WRITE] = None
-    return list(found)
+        allowed[AclOperation.IDEMPOTENT_WRITE] = None
+    return list(allowed)
 
 
 def _all_of_resources(invocation: Invocation, named: Sequence[Target]) -> Iterator[AclFilter]:

@@ -244,21 +244,21 @@ class _Reader:
     def _listed(self, wanted: str) -> list[tuple[str, Span]]:
         """The names of a list separated by commas, with or without blanks. A quoted word is one
         name, with its commas: an ACL's host may contain some, and must not become several hosts."""
-        found: list[tuple[str, Span]] = []
+        words: list[tuple[str, Span]] = []
         more = True
         while more:
             word = self._take(wanted)
             if word.quoted:
-                found.append((word.text, word.span))
+                words.append((word.text, word.span))
             at = word.span[0]
             for part in () if word.quoted else word.text.split(","):
                 if part:
-                    found.append((part, (at, at + len(part))))
+                    words.append((part, (at, at + len(part))))
                 at += len(part) + 1
             following = self._words[0] if self._words else Word("", (0, 0), quoted=True)
             more = not word.quoted and word.text.endswith(",")
             more = more or (not following.quoted and following.text.startswith(","))
-        return found
+        return words
 
     def _wrong(self, message: str, word: Word, hint: str) -> UsageError:
         usage = "" if hint else FORM
@@ -309,7 +309,7 @@ class _Operations(Words):
     """Read,describe-configs -> "Read,DescribeConfigs"."""
 
     def convert(self, parameter: Parameter, text: str) -> str:
-        found, at = [], 0
+        rules, at = [], 0
         for part in text.split(","):
             operation = find_operation(part.strip())
             if operation is None:
@@ -320,9 +320,9 @@ class _Operations(Words):
                     hint=did_you_mean(part, OPERATIONS, f"Use one of: {', '.join(OPERATIONS)}."),
                     at=(at, at + len(part)),
                 )
-            found.append(operation.label)
+            rules.append(operation.label)
             at += len(part) + 1
-        return ",".join(found)
+        return ",".join(rules)
 
 
 ACL_RULE = _Rule("acl-rule", in_view("principals", by_name("acls.complete:offer")), "RULE")

@@ -134,17 +134,17 @@ def top(invocation: Invocation, context: Context) -> Results[Resource, object] |
 
 
 def _once(view: str, context: Context, interval: float) -> Results[Resource, object] | NoRows:
-    """One measurement over the interval, most active first."""
+    """One second over the interval, most active first."""
     meter, began = Meter(context.cluster, interval), time.monotonic()
     first = meter.measure(view)
     time.sleep(max(0.0, interval - (time.monotonic() - began)))
-    found = meter.measure(view)
-    missing = {**first.failures, **found.failures}  # rates need both
+    second = meter.measure(view)
+    missing = {**first.failures, **second.failures}  # rates need both
     if view == GROUPS:
         missing = without_hidden_times(missing, context)
-    if not found.rows and not missing:
+    if not second.rows and not missing:
         return NoRows(f"no {view} ({view} without DESCRIBE permission are hidden)")
-    rows = sorted(found.rows, key=_least_active, reverse=True) if view == TOPICS else found.rows
+    rows = sorted(second.rows, key=_least_active, reverse=True) if view == TOPICS else second.rows
     kind, key = view.removesuffix("s"), "id" if view == BROKERS else "name"
     keyed: dict[Resource, object] = {Resource(kind, str(getattr(row, key))): row for row in rows}
     # What is known in part has a row, and a failure that says why it is not complete.

@@ -35,12 +35,12 @@ def decommission(invocation: Invocation, context: Context) -> Runbook | Plan:
     if invocation["undo"]:
         return _undo(context, broker)
     work = _Work(invocation, context, broker)
-    found = work.read()
-    moves = f": move {counted(found.replicas, 'replica')} to other brokers, then unregister it"
+    state = work.read()
+    moves = f": move {counted(state.replicas, 'replica')} to other brokers, then unregister it"
     return Runbook(
-        about=found,
-        refused="" if found.ok or found.possible else f"{_why_not(found)} (nothing was changed)",
-        question=f"Decommission broker {broker}{moves if found.replicas else ''}",
+        about=state,
+        refused="" if state.ok or state.possible else f"{_why_not(state)} (nothing was changed)",
+        question=f"Decommission broker {broker}{moves if state.replicas else ''}",
         next=work.next,
         done=work.done,
         previews=work.previews,

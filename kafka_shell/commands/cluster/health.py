@@ -29,10 +29,10 @@ from kafka_shell.wire.failures import TEMPORARY, BrokerError, as_error, raise_fi
 
 def health(invocation: Invocation, context: Context) -> Health:
     """One screen of what is wrong, the worst first."""
-    found = _check(context, invocation["probe-timeout"])
-    found = replace(found, findings=tuple(map(with_command, found.findings)))
-    values = {name: getattr(found, name) for name in fields(Health)}
-    return HealthDetails(**values) if invocation["verbose"] else found
+    report = _check(context, invocation["probe-timeout"])
+    report = replace(report, findings=tuple(map(with_command, report.findings)))
+    values = {name: getattr(report, name) for name in fields(Health)}
+    return HealthDetails(**values) if invocation["verbose"] else report
 
 
 def _check(context: Context, probe_timeout: int | None = None) -> Health:
@@ -92,10 +92,10 @@ def _evaluate(context: Context, condition: WaitCondition) -> tuple[bool, str]:
         names = list(kinds.select(names, list(listed.values)).names)
         if not names:
             raise ShellError(f"no group matches '{condition.groups}'", code="no-match")
-    found = groups.describe(context.cluster, names, offsets=True, times=condition.in_time)
-    raise_first(found.failures)
+    described = groups.describe(context.cluster, names, offsets=True, times=condition.in_time)
+    raise_first(described.failures)
     lags = []
-    for group in found:
+    for group in described:
         lag = group.time_lag_ms if condition.in_time else group.lag
         if lag is None or any(row.known_lag is None for row in group.offsets or ()):
             return False, f"the lag of group {named(group.name)} is unknown"

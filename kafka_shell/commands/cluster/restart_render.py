@@ -183,21 +183,21 @@ def _order_rows(order: RestartOrder) -> Iterator[OrderRow]:
 # -- The page of `decommission`: the verdict, and the steps that are done and left -----------------
 
 
-def decommission_page(found: Decommission, width: int | None) -> Iterator[Text]:
+def decommission_page(work: Decommission, width: int | None) -> Iterator[Text]:
     """The verdict with its reasons, worst first, then the steps."""
-    size = "" if not found.size else approximate_bytes(found.size)
+    size = "" if not work.size else approximate_bytes(work.size)
     yield from summary(
         width,
-        text(f"broker {found.broker}: ", "heading") + _verdict(found),
-        "not in the cluster" if found.state == "unknown" else found.state,
-        "" if found.ok else counted(found.replicas, "replica") + (f", {size}" if size else ""),
+        text(f"broker {work.broker}: ", "heading") + _verdict(work),
+        "not in the cluster" if work.state == "unknown" else work.state,
+        "" if work.ok else counted(work.replicas, "replica") + (f", {size}" if size else ""),
     )
-    if found.ok and found.state == "unknown":
+    if work.ok and work.state == "unknown":
         return
-    for reason in () if found.ok else found.reasons:
+    for reason in () if work.ok else work.reasons:
         yield from reason_lines(reason, "", width)
     yield Text()
-    yield from draw_table(COLUMNS[DecommissionStep], found.steps, width=width)
+    yield from draw_table(COLUMNS[DecommissionStep], work.steps, width=width)
 
 
 def _verdict(progress: Decommission) -> Text:

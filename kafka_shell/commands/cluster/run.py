@@ -61,13 +61,13 @@ def describe_broker(
     """The selected brokers, including fenced, absent and unresponsive ones."""
     known = cluster_reads.brokers(context.cluster)
     chosen = select.brokers_among(invocation, known.by_id)
-    found = cluster_reads.describe(known, map(int, chosen))
+    brokers = cluster_reads.describe(known, map(int, chosen))
     failures: dict[Resource, Failure] = {
         Resource(what, f"of broker {description.broker.id}"): failure
-        for description in found
+        for description in brokers
         for what, failure in description.not_read
     }
-    return Results({Resource("broker", str(each.broker.id)): each for each in found}, failures)
+    return Results({Resource("broker", str(each.broker.id)): each for each in brokers}, failures)
 
 
 def unregister_broker(invocation: Invocation, context: Context) -> Plan:

@@ -127,7 +127,7 @@ def _one(kind: ResourceType, names: tuple[str, ...]) -> ConfigResource | None:
 
 
 def _keys(
-    view: ClusterView, kind: ResourceType, resource: ConfigResource | None, found: CompletionRequest
+    view: ClusterView, kind: ResourceType, resource: ConfigResource | None, asked: CompletionRequest
 ) -> Candidates:
     """Return config keys with type and value, overridden ones first.
 
@@ -135,23 +135,23 @@ def _keys(
     """
     docs, entries = view.docs(kind), view.entries(resource) if resource else {}
     known: dict[str, ConfigDoc | ConfigEntry] = {**docs, **entries}
-    if found.name == "delete-config" and entries:
+    if asked.name == "delete-config" and entries:
         known = {key: entry for key, entry in entries.items() if entry.overridden}
-    if found.part == "key":
+    if asked.part == "key":
         known = {key: config for key, config in known.items() if not config.read_only}
-    if found.name in ("append", "subtract"):
+    if asked.name in ("append", "subtract"):
         lists = (ConfigType.LIST, ConfigType.UNKNOWN)
         known = {key: config for key, config in known.items() if config.type in lists}
     order = sorted(
-        known.keys() - found.taken, key=lambda key: (not _overridden(entries.get(key)), key)
+        known.keys() - asked.taken, key=lambda key: (not _overridden(entries.get(key)), key)
     )
     unread = _unread(view, resource)
 
     def about(key: str) -> tuple[str, str]:
         return _config(key, docs.get(key), entries.get(key), unread)
 
-    typed = found.prefix
-    fitting = pick(order, typed, about, found.tail)
+    typed = asked.prefix
+    fitting = pick(order, typed, about, asked.tail)
     ranked = sorted(
         fitting.offered,
         key=lambda each: (not each.text.startswith(typed), not _overridden(entries.get(each.text))),
@@ -197,14 +197,14 @@ def _with_units(key: str, kind: ConfigType, raw: str | None) -> str:
 
 
 def _values(
-    view: ClusterView, kind: ResourceType, resource: ConfigResource | None, found: CompletionRequest
+    view: ClusterView, kind: ResourceType, resource: ConfigResource | None, asked: CompletionRequest
 ) -> Candidates:
     """Return the possible values of a key, or its current and default value.
 
     In a list of pairs, values with commas are put in brackets (KIP-248).
     """
-    key, typed = found.key, found.prefix
-    grouped = found.kind is not None and found.kind.several
+    key, typed = asked.key, asked.prefix
+    grouped = asked.kind is not None and asked.kind.several
     entry = view.entries(resource).get(key) if resource else None
     doc = view.docs(kind).get(key)
     config = entry or doc
@@ -341,19 +341,19 @@ def document_quota(
 
 def entity_of(words: Mapping[str, tuple[str, ...]]) -> QuotaEntity:
     """The entity that the words typed so far name."""
-    found: dict[str, str | Default] = {}
+    fields: dict[str, str | Default] = {}
     for name, field in _QUOTAS_NAMED.items():
         if named := words.get(name):
-            found[field] = named[0] or DEFAULT
+            fields[field] = named[0] or DEFAULT
         if f"{name}-default" in words or f"{name}-defaults" in words:
-            found[field] = DEFAULT
+            fields[field] = DEFAULT
     types = words.get("entity-type", ())
     names = iter(words.get("entity-name", ()))
     for kind in types:
         field = ENTITY_FIELDS.get(kind, "")
         if field:
-            found[field] = next(names, "") or DEFAULT
-    return QuotaEntity(**found)
+            fields[field] = next(names, "") or DEFAULT
+    return QuotaEntity(**fields)
 
 
 _QUOTAS_NAMED = {"user": "user", "client-id": "client_id", "client": "client_id", "ip": "ip"}

@@ -133,8 +133,8 @@ def _lines(context: Context, parts: Mapping[str, str | Default | None]) -> Lines
     described."""
     cluster = context.cluster
     names: dict[str, Any] = {kind: ANY_NAME if n is None else n for kind, n in parts.items()}
-    found = quotas.describe(cluster, QuotaFilter(**names, strict=True))
-    lines = {line.entity.resource: (line,) for line in _quota_lines(found)}
+    assigned = quotas.describe(cluster, QuotaFilter(**names, strict=True))
+    lines = {line.entity.resource: (line,) for line in _quota_lines(assigned)}
     failures: dict[Resource, Failure] = {}
     user = parts.get("user")
     if list(parts) == ["user"] and (user is None or isinstance(user, str)):
@@ -155,9 +155,9 @@ _ORDER = (
 )  # fmt: skip
 
 
-def _quota_lines(found: Sequence[Quota]) -> list[ConfigLine]:
+def _quota_lines(assigned: Sequence[Quota]) -> list[ConfigLine]:
     values_of: dict[QuotaEntity, dict[str, Any]] = {}
-    for quota in found:
+    for quota in assigned:
         values_of.setdefault(quota.entity, {})[quota.key] = quota.value
     return [ConfigLine("Quota configs", entity, values) for entity, values in values_of.items()]
 
@@ -165,18 +165,18 @@ def _quota_lines(found: Sequence[Quota]) -> list[ConfigLine]:
 def _credential_lines(
     cluster: Cluster, user: str | None
 ) -> tuple[list[ConfigLine], dict[Resource, Failure]]:
-    found = scram.describe(cluster, None if user is None else [user])
+    users = scram.describe(cluster, None if user is None else [user])
     lines = [
         ConfigLine(
             "SCRAM credential configs",
             QuotaEntity(user=name),
             {each.mechanism.label: f"iterations={each.iterations}" for each in credentials},
         )
-        for name, credentials in found.values.items()
+        for name, credentials in users.values.items()
     ]
     failures = {
         QuotaEntity(user=name).resource: failure
-        for name, failure in found.failures.items()
+        for name, failure in users.failures.items()
         if failure.name != "RESOURCE_NOT_FOUND"
     }
     return lines, failures

@@ -72,11 +72,9 @@ def _tables(
     cluster: Cluster, resources: list[ConfigResource], keys: list[str] | None = None
 ) -> Tables:
     """The tables of all configs, or of these keys."""
-    found = configs.describe(cluster, resources, keys)
-    tables = {
-        resource: ConfigTable(resource, entries) for resource, entries in found.values.items()
-    }
-    return Results(tables, found.failures)
+    read = configs.describe(cluster, resources, keys)
+    tables = {resource: ConfigTable(resource, entries) for resource, entries in read.values.items()}
+    return Results(tables, read.failures)
 
 
 def _resources(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
@@ -92,7 +90,7 @@ def _resources(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]
         return [ConfigResource(kind, name)]
     if invocation["alter"]:
         raise unnamed(invocation, [entity], default=kind is ResourceType.BROKER)
-    return [ConfigResource(kind, found) for found in _all(kind, entity, invocation, cluster)]
+    return [ConfigResource(kind, listed) for listed in _all(kind, entity, invocation, cluster)]
 
 
 def _entity(invocation: Invocation) -> tuple[str, str | None]:

@@ -103,7 +103,7 @@ def _grouped(value: str) -> str:
 
 
 def _pairs(parameter: Parameter, text: str) -> list[tuple[tuple[str, str], Span]]:
-    found, at = [], 0
+    pairs, at = [], 0
     while True:
         start = at
         comma = text.find(",", at)
@@ -119,9 +119,9 @@ def _pairs(parameter: Parameter, text: str) -> list[tuple[tuple[str, str], Span]
                 hint="Put values with commas in brackets: k=[v1,v2].",
             )
         value, at = _pair_value(parameter, text, equals + 1)
-        found.append(((key, value), (start, at)))
+        pairs.append(((key, value), (start, at)))
         if at >= len(text):
-            return found
+            return pairs
         at += 1
 
 

@@ -153,13 +153,13 @@ def describe_configs(
     return merged
 
 
-def _shown(found: Entries, *, only_set: bool, documented: bool) -> Entries:
+def _shown(shown: Entries, *, only_set: bool, documented: bool) -> Entries:
     """The configs that the options select, with documentation as plain text."""
     if only_set:
-        found = found.map(lambda entries: tuple(entry for entry in entries if entry.overridden))
+        shown = shown.map(lambda entries: tuple(entry for entry in entries if entry.overridden))
     if documented:
-        found = found.map(lambda entries: tuple(map(_in_plain_text, entries)))
-    return found
+        shown = shown.map(lambda entries: tuple(map(_in_plain_text, entries)))
+    return shown
 
 
 def _in_plain_text(entry: ConfigEntry) -> ConfigEntry:
@@ -171,13 +171,13 @@ _text_of = lru_cache(maxsize=1_000)(text_of_html)
 
 
 def _check_keys(
-    invocation: Invocation, cluster: Cluster, found: Entries, keys: Sequence[str]
+    invocation: Invocation, cluster: Cluster, described: Entries, keys: Sequence[str]
 ) -> None:
     """Raise ShellError for a key that no resource has. All keys of one resource are read if
     needed."""
-    known = {entry.name for entries in found.values.values() for entry in entries}
+    known = {entry.name for entries in described.values.values() for entry in entries}
     if not set(keys) <= known:
-        read = configs.describe(cluster, [next(iter(found.values))])
+        read = configs.describe(cluster, [next(iter(described.values))])
         known |= {entry.name for entries in read.values.values() for entry in entries}
     raise_all(
         [

@@ -74,8 +74,8 @@ def _copied(
     """The offsets that each group gets from another one or from a file, if --to names one."""
     how, _, what = (invocation["to"] or "").partition(":")
     if how == "group" and what:
-        found = _offsets_of(cluster, [what], invocation.span("to"))
-        return dict.fromkeys(names, found[what])
+        offsets = _offsets_of(cluster, [what], invocation.span("to"))
+        return dict.fromkeys(names, offsets[what])
     file = invocation["from-file"] or (what if how == "file" else "")
     return read_offsets(file, names) if file else {}
 
@@ -148,12 +148,12 @@ def _among(
 
 
 def _offsets_of(cluster: Cluster, names: Sequence[str], span: Span) -> Mapping[str, Offsets]:
-    found = group_resets.offsets_of(cluster, names)
-    for why in found.failures.values():
+    offsets = group_resets.offsets_of(cluster, names)
+    for why in offsets.failures.values():
         error = as_error(why)
         error.span = span
         raise error
-    return found.values
+    return offsets.values
 
 
 def _selected(

@@ -36,13 +36,13 @@ def list_groups(invocation: Invocation, context: Context) -> object:
     return Listing([listings[name] for name in listed], long=invocation["long"])
 
 
-def by_resource(found: Results[GroupKey, Any]) -> Results[Resource, Any]:
+def by_resource(results: Results[GroupKey, Any]) -> Results[Resource, Any]:
     def resource(key: str | Resource) -> Resource:
         if isinstance(key, str):
             return Resource("group", key)
         return Resource("groups", f"of {key}") if key.kind == "broker" else key
 
-    return found.keyed(resource)
+    return results.keyed(resource)
 
 
 def selected_groups(invocation: Invocation, cluster: Cluster) -> Results[GroupKey, Any]:
@@ -62,8 +62,8 @@ def selected_groups(invocation: Invocation, cluster: Cluster) -> Results[GroupKe
 
 def groups_to_change(invocation: Invocation, cluster: Cluster) -> list[str]:
     """The names of the selected groups. Raises ShellError if a pattern may match more of them."""
-    found = selected_groups(invocation, cluster)
-    for about, why in found.failures.items():
+    selected = selected_groups(invocation, cluster)
+    for about, why in selected.failures.items():
         message = f"cannot select groups, because the groups of {about} could not be read: {why}"
         raise ShellError(message, hint="Name each group: --group NAME.", code=why.name)
-    return list(found.values)
+    return list(selected.values)

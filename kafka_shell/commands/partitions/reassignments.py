@@ -417,7 +417,7 @@ def rebalance(invocation: Invocation, context: Context) -> Plan:
     if invocation["max-bytes"] is not None or invocation["max-partitions"] is not None:
         limits = PlanLimits(invocation["max-bytes"], invocation["max-partitions"])
     min_gain, measure = invocation["min-gain"], invocation["measure"]
-    found = read_rebalance(
+    plan = read_rebalance(
         context.cluster,
         chosen_topics(invocation, context.cluster),
         lambda now, disks: _brokers(invocation, context.cluster, now, disks),
@@ -427,8 +427,8 @@ def rebalance(invocation: Invocation, context: Context) -> Plan:
         measure=None if measure is None else measure / 1000,
     )
     return plan_start(
-        invocation, context, found.targets.replicas, now=found.now, sizes=found.disks.sizes,
-        planned=found.targets, throttle=invocation["throttle"],
+        invocation, context, plan.targets.replicas, now=plan.now, sizes=plan.disks.sizes,
+        planned=plan.targets, throttle=invocation["throttle"],
     )  # fmt: skip
 
 

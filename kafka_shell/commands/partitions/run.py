@@ -94,8 +94,8 @@ def plan_elections(context: Context, changes: Sequence[Change], _: dict[str, Any
     for elect, unclean in ((elections.plan_preferred, False), (elections.plan_unclean, True)):
         chosen = [each.resource.name for each in changes if (each.before is None) is unclean]
         if chosen:
-            found = find(context.cluster, map(TopicPartition.of, chosen))
-            plans.append(elect(found.keyed(lambda each: each.resource)))
+            partitions = find(context.cluster, map(TopicPartition.of, chosen))
+            plans.append(elect(partitions.keyed(lambda each: each.resource)))
     return merge_plans(plans)
 
 
@@ -119,16 +119,18 @@ def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | NoRows
         return Results({}, chosen.failures)
     metadata = scan(cluster)
     down = _down(metadata) if brokers is None else {}
-    found = log_dirs.describe(cluster, brokers, partitions)
+    described = log_dirs.describe(cluster, brokers, partitions)
     failures = (
-        chosen.failures | {_broker(id): failure for id, failure in found.failures.items()} | down
+        chosen.failures
+        | {_broker(id): failure for id, failure in described.failures.items()}
+        | down
     )
-    dirs = [dir for each in found for dir in each if _wanted(dir, invocation["log-dir"])]
+    dirs = [dir for each in described for dir in each if _wanted(dir, invocation["log-dir"])]
     if not dirs and not failures:
         return NoRows(f"no broker has log directory {invocation['log-dir']}")
     by = invocation["by"] or ("replica" if partitions is not None else "dir")
     if by in _KEYS:
-        unread = _unread(metadata, found, brokers, partitions)
+        unread = _unread(metadata, described, brokers, partitions)
         rows: Sequence[object] = _use(dirs, unread, _KEYS[by])
     else:
         rows = _replicas(dirs) if by == "replica" else [dir.use for dir in dirs]
@@ -228,9 +230,9 @@ def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
     named = brokers is not None
     unread: dict[int, Failure] = {}
     if brokers is None:
-        found = log_dirs.describe(cluster, None, [])
-        unread = found.failures
-        brokers = [id for id, dirs in found.values.items() if any(d.path == path for d in dirs)]
+        described = log_dirs.describe(cluster, None, [])
+        unread = described.failures
+        brokers = [id for id, dirs in described.values.items() if any(d.path == path for d in dirs)]
         if not brokers and unread:
             raise ShellError(
                 f"no broker that responded has log directory {path}; cannot read "

@@ -34,10 +34,10 @@ def journal(invocation: Invocation, context: Context) -> Rows[JournalEntry] | No
             hint="To undo the last change, run undo. To see the IDs, run journal.",
             span=invocation.span("undo"),
         )
-    found = [*islice(_selected(invocation, context), invocation["last"])][::-1]
-    readable = [each for each in found if not isinstance(each, Path)]
-    invalid = {each: _invalid(each) for each in found if isinstance(each, Path)}
-    if not found:
+    shown = [*islice(_selected(invocation, context), invocation["last"])][::-1]
+    readable = [each for each in shown if not isinstance(each, Path)]
+    invalid = {each: _invalid(each) for each in shown if isinstance(each, Path)}
+    if not shown:
         if not any(invocation[name] for name in ("session", "since", "resource")):
             return NoRows("the journal is empty: no changes were made from this machine")
         return NoRows(f"no matching journal entry{_pattern_hint(invocation['resource'])}")

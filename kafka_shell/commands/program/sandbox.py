@@ -38,8 +38,8 @@ def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
     if action == "wipe" and state_file(folder).exists():
         _confirm(invocation, context, in_use_by_others(folder, context.resources.sandbox))
         wipe(folder)
-    found = status(folder)
-    return SandboxReport("none", str(folder)) if found is None else _report(found)
+    running = status(folder)
+    return SandboxReport("none", str(folder)) if running is None else _report(running)
 
 
 def _refuse_ignored(invocation: Invocation) -> None:
@@ -81,23 +81,23 @@ def _confirm(invocation: Invocation, context: Context, shared: bool) -> None:
         raise ShellError("not confirmed: nothing was deleted", code="declined")
 
 
-def _report(found: Sandbox) -> SandboxReport:
+def _report(running: Sandbox) -> SandboxReport:
     return SandboxReport(
-        state=_state(found),
-        folder=str(found.folder),
-        bootstrap=found.bootstrap,
-        kafka_version=found.kafka_version,
-        brokers=len(found.brokers),
-        stand_in_brokers=found.stand_in_brokers or None,
-        topics=found.topics or None,
-        secure=found.secure,
-        logs=tuple(str(broker.log) for broker in found.brokers),
-        clients=tuple(map(str, found.client_properties.values())),
+        state=_state(running),
+        folder=str(running.folder),
+        bootstrap=running.bootstrap,
+        kafka_version=running.kafka_version,
+        brokers=len(running.brokers),
+        stand_in_brokers=running.stand_in_brokers or None,
+        topics=running.topics or None,
+        secure=running.secure,
+        logs=tuple(str(broker.log) for broker in running.brokers),
+        clients=tuple(map(str, running.client_properties.values())),
     )
 
 
-def _state(found: Sandbox) -> str:
-    up = sum(broker.pid is not None for broker in found.brokers)
-    if 0 < up < len(found.brokers):
-        return f"{up} of {len(found.brokers)} brokers up"
+def _state(running: Sandbox) -> str:
+    up = sum(broker.pid is not None for broker in running.brokers)
+    if 0 < up < len(running.brokers):
+        return f"{up} of {len(running.brokers)} brokers up"
     return "up" if up else "down"

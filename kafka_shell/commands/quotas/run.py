@@ -71,8 +71,8 @@ def list_quotas(invocation: Invocation, context: Context) -> Listing | NoRows:
     if invocation["kind"]:
         kind = ENTITY_FIELDS[invocation["kind"]]
         names: dict[str, Any] = {kind: ANY_NAME}
-        found = quotas.describe(context.cluster, QuotaFilter(**names))
-        rows = quotas.holders(found, kind)
+        listed = quotas.describe(context.cluster, QuotaFilter(**names))
+        rows = quotas.holders(listed, kind)
         return _listing(invocation, rows, f"no quotas are set for {invocation['kind']}")
     rows = quotas.entities(quotas.describe(context.cluster))
     return _listing(invocation, rows, "no quotas are set")
@@ -96,8 +96,8 @@ def describe_quotas(invocation: Invocation, context: Context) -> tuple[Quota, ..
     entities = _entities(invocation)
     strict = bool(invocation["strict"])
     which = [QuotaFilter(entity.user, entity.client_id, entity.ip, strict) for entity in entities]
-    found = quotas.describe_many(context.cluster, which or [QuotaFilter()])
-    matching = tuple(quota for quota in found if not keys or quota.key in keys)
+    described = quotas.describe_many(context.cluster, which or [QuotaFilter()])
+    matching = tuple(quota for quota in described if not keys or quota.key in keys)
     return matching or NoRows(_none_set(entities, keys))
 
 

@@ -336,20 +336,20 @@ def _without_files(outcome: Outcome) -> Outcome:
 
 def undo_script(lines: Sequence[RehearsedLine]) -> tuple[str, ...]:
     """The commands that undo all lines, the last line first. Comments name what they do not."""
-    found: list[str] = []
+    script: list[str] = []
     for number, each in reversed(list(enumerate(lines, 1))):
         if each.plan is not None and each.plan.dry_run:
             continue
         undo = each.plan.undo if each.plan is not None else ()
         if any(_ROLLBACK in line for line in undo):
-            found.append(f"# line {number}: its rollback file is written when the line is run")
+            script.append(f"# line {number}: its rollback file is written when the line is run")
         elif undo:
-            found += undo
+            script += undo
         elif each.status == UNKNOWN:
-            found.append(f"# not covered: line {number}, whose outcome is unknown")
+            script.append(f"# not covered: line {number}, whose outcome is unknown")
         elif each.plan is not None and each.status == OK and each.plan.changes:
-            found.append(f"# irreversible: line {number}")
-    return tuple(line if is_printable(line) else NOT_SHOWN for line in found)
+            script.append(f"# irreversible: line {number}")
+    return tuple(line if is_printable(line) else NOT_SHOWN for line in script)
 
 
 # -- the difference --------------------------------------------------------------------------------

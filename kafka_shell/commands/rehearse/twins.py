@@ -334,16 +334,16 @@ def _broker(cluster: Cluster, unread: dict[str, Failure]) -> Mapping[str, Config
 
 def _settings(broker: Mapping[str, ConfigEntry], state: State) -> Mapping[str, str]:
     """The static configs of a broker. ACLs are proof that there is an authorizer."""
-    found = {
+    static = {
         entry.name: entry.value
         for entry in broker.values()
         if entry.source is ConfigSource.STATIC_BROKER and entry.value is not None
     }
     if "acls" in state.absent:
-        found[_AUTHORIZER] = ""
-    elif not found.get(_AUTHORIZER):
-        found.pop(_AUTHORIZER, None)
-    return found
+        static[_AUTHORIZER] = ""
+    elif not static.get(_AUTHORIZER):
+        static.pop(_AUTHORIZER, None)
+    return static
 
 
 # -- What the user may do on the original: a twin allows everything --------------------------------

@@ -77,7 +77,7 @@ def _password(invocation: Invocation, context: Context, source: Password) -> Sec
     return scram_options.new_password()
 
 
-def plan_state(context: Context, found: FileDifferences, wanted: State, options: Options) -> Plan:
+def plan_state(context: Context, diff: FileDifferences, wanted: State, options: Options) -> Plan:
     """The changes that make the cluster match the file. What matches already is left out.
 
     Topics come first, then users, quotas, ACLs and the rest; deletions are last. If an item is
@@ -85,7 +85,7 @@ def plan_state(context: Context, found: FileDifferences, wanted: State, options:
     """
     by_section: dict[Section, list[Difference]] = {}
     pruned = False
-    for difference in found.found:
+    for difference in diff.found:
         if not difference.removes or options.prune:
             by_section.setdefault(difference.section, []).append(difference)
             pruned |= difference.removes

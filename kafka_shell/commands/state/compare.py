@@ -258,9 +258,9 @@ def compare_sources(
     return StateDiff(before.name, after.name, differing, unread, outside)
 
 
-def note_unmatched(found: FileDifferences, context: Context) -> None:
+def note_unmatched(compared: FileDifferences, context: Context) -> None:
     """Print the selectors of a scope that select nothing: they may be misspelled."""
-    for kind, word in found.unmatched:
+    for kind, word in compared.unmatched:
         context.note(f"scope.{kind}: {shorten(word)} matches nothing")
 
 

@@ -305,20 +305,20 @@ def _by_kind(state: State) -> dict[str, State]:
 
 def _by_prefix(state: State) -> dict[str, State]:
     """Topics and their ACLs by the first word of the topic; the rest together."""
-    found: dict[str, dict[str, dict[Any, Any]]] = {}
+    files: dict[str, dict[str, dict[Any, Any]]] = {}
     spelled: dict[str, str] = {}
     for kind, part in state.parts.items():
         section = section_of(kind)
         for key, fields in part.items():
             name = _prefix(section.topic(key))
             name = spelled.setdefault(name.lower(), name)  # names of files may ignore case
-            found.setdefault(name, {}).setdefault(kind, {})[key] = fields
-    if not found:  # the scope of an empty cluster
-        found[_REST] = {}
+            files.setdefault(name, {}).setdefault(kind, {})[key] = fields
+    if not files:  # the scope of an empty cluster
+        files[_REST] = {}
     return {
         # The files of a folder are read as one state, and the first one contains its scope.
-        name: replace(state, parts=found[name], scope={} if number else state.scope)
-        for number, name in enumerate(sorted(found))
+        name: replace(state, parts=files[name], scope={} if number else state.scope)
+        for number, name in enumerate(sorted(files))
     }
 
 

@@ -128,8 +128,8 @@ class Section:
 
     def resource(self, key: Any) -> Resource:
         """The resource that changes of this key name."""
-        found: Resource = key.resource
-        return found
+        of_key: Resource = key.resource
+        return of_key
 
     def owner(self, key: Any) -> str:
         """What a file names and a scope selects."""

@@ -91,12 +91,12 @@ def _named_topics(invocation: Invocation, context: Context) -> list[NewTopic]:
 def _template(name: str, cluster: Cluster) -> NewTopic:
     """An existing topic as one to create: its partitions, replication factor and configs. Without
     the replicas that a reassignment of its own throttles."""
-    found = topics.describe(cluster, [name])
+    described = topics.describe(cluster, [name])
     resource = ConfigResource(ResourceType.TOPIC, name)
     entries = configs.describe(cluster, [resource])
-    for failure in (*found.failures.values(), *entries.failures.values()):
+    for failure in (*described.failures.values(), *entries.failures.values()):
         raise as_error(failure)
-    topic = found[name]
+    topic = described[name]
     return NewTopic(
         name,
         len(topic.partitions),

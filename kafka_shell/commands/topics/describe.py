@@ -37,7 +37,7 @@ def describe_topic(
         return NO_TOPIC
     seen = scan_reassigned(cluster, names, seen=seen)
     leave_out = invocation["exclude-internal"]
-    found = topics.describe(
+    listed = topics.describe(
         cluster,
         names,
         seen=seen,
@@ -47,32 +47,32 @@ def describe_topic(
         ),
     )
     if filters:
-        described = _filtered(found, cluster, filters)
+        described = _filtered(listed, cluster, filters)
         if invocation["under-replicated-partitions"] and seen.reassignments_unread is not None:
             described.failures[_REASSIGNMENTS] = seen.reassignments_unread
     else:
         note_unread(seen, context)
-        described = _with_overrides(found, context, only=invocation["topics-with-overrides"])
+        described = _with_overrides(listed, context, only=invocation["topics-with-overrides"])
     if described.ok and not described.values:
         return NoRows(f"no topic matches the filters ({counted(len(names), 'topic')} checked)")
     return described
 
 
-def _of_topics(found: Results[str, Topic]) -> dict[Resource, Failure]:
-    return found.keyed(partial(Resource, "topic")).failures
+def _of_topics(listed: Results[str, Topic]) -> dict[Resource, Failure]:
+    return listed.keyed(partial(Resource, "topic")).failures
 
 
 def _with_overrides(
-    found: Results[str, Topic], context: Context, *, only: bool
+    listed: Results[str, Topic], context: Context, *, only: bool
 ) -> Results[Resource, TopicDescription]:
-    resources = [ConfigResource(ResourceType.TOPIC, name) for name in found.values]
+    resources = [ConfigResource(ResourceType.TOPIC, name) for name in listed.values]
     parts = configs.in_parts(context.cluster, resources)
     read = Results.merge(reported(parts, len(resources), context))
-    failures = _of_topics(found)
+    failures = _of_topics(listed)
     for resource, failure in read.failures.items():
         failures[Resource("configs", f"of topic {resource.name}")] = failure
     described = {}
-    for resource, (name, topic) in zip(resources, found.values.items(), strict=True):
+    for resource, (name, topic) in zip(resources, listed.values.items(), strict=True):
         entries = read.values.get(resource, ())
         overrides = tuple(entry for entry in entries if entry.overridden)
         if overrides or not only:
@@ -84,24 +84,24 @@ _REASSIGNMENTS = Resource("reassignments", "of the cluster")
 
 
 def _filtered(
-    found: Results[str, Topic], cluster: Cluster, filters: Sequence[str]
+    listed: Results[str, Topic], cluster: Cluster, filters: Sequence[str]
 ) -> Results[Resource, TopicDescription]:
     """The partitions that match any of the filters, by topic; other topics are left out."""
-    failures = _of_topics(found)
+    failures = _of_topics(listed)
     stale = cluster_probe.why_out_of_date(cluster)
     if stale is not None:
         failures[Resource("metadata", "of the cluster")] = stale
     minimum: dict[str, int] = {}
     capped = False
-    if any("min-isr" in name for name in filters) and found.values:
-        read = min_isr.read(cluster, found.values)
+    if any("min-isr" in name for name in filters) and listed.values:
+        read = min_isr.read(cluster, listed.values)
         minimum, capped = read.values, min_isr.is_capped(cluster)
         failures |= {
             Resource(min_isr.KEY, f"of topic {name}"): failure
             for name, failure in read.failures.items()
         }
     described = {}
-    for name, topic in found.values.items():
+    for name, topic in listed.values.items():
         shown = tuple(
             partition
             for partition in topic.partitions

@@ -96,10 +96,10 @@ def describe_transactions(
     invocation: Invocation, context: Context
 ) -> Results[Resource, Transaction]:
     """The transactional IDs with their current transactions."""
-    found = transactions.describe(
+    described = transactions.describe(
         context.cluster, invocation["transactional-id"], clock=context.clock
     )
-    return found.keyed(partial(Resource, "transactional-id"))
+    return described.keyed(partial(Resource, "transactional-id"))
 
 
 def describe_producers(
@@ -107,10 +107,10 @@ def describe_producers(
 ) -> Results[Resource, tuple[ProducerState, ...]] | NoRows:
     """The active producers of partitions."""
     requested, refused = partitions_of(invocation, context.cluster)
-    found = producers.describe(context.cluster, requested, broker=broker_of(invocation))
-    if found.ok and not refused and not any(found):
-        return NoRows(f"no active producers in {counted(len(found.values), 'partition')}")
-    return Results.merge([Results({}, refused), found.keyed(lambda partition: partition.resource)])
+    states = producers.describe(context.cluster, requested, broker=broker_of(invocation))
+    if states.ok and not refused and not any(states):
+        return NoRows(f"no active producers in {counted(len(states.values), 'partition')}")
+    return Results.merge([Results({}, refused), states.keyed(lambda partition: partition.resource)])
 
 
 _MINUTE = 60_000
@@ -151,12 +151,12 @@ def search_hanging(invocation: Invocation, context: Context) -> HangingSearch:
 def _minutes(invocation: Invocation, text: str) -> int:
     """A duration in milliseconds; a bare number is minutes, as in kafka-transactions."""
     try:
-        found = int(text) * _MINUTE if text.isdecimal() else parse_duration(text)
-        problem = "" if 0 <= found < 1 << 63 else f"must be a duration of 0 or more, got '{text}'"
+        given = int(text) * _MINUTE if text.isdecimal() else parse_duration(text)
+        problem = "" if 0 <= given < 1 << 63 else f"must be a duration of 0 or more, got '{text}'"
     except ShellError as error:
         problem = error.message
     if not problem:
-        return found
+        return given
     raise UsageError(
         f"--max-transaction-timeout: {problem}",
         hint="Use a duration such as 30m; a number without a unit is in minutes.",
@@ -189,13 +189,13 @@ def abort_transaction(invocation: Invocation, context: Context) -> Plan | NoRows
             hint=first.hint or "Run find-hanging-transactions for details.",
             code=first.error,
         )
-    found = [each for each in search.found if not requested or each.transactional_id == requested]
-    if not found:
+    hanging = [each for each in search.found if not requested or each.transactional_id == requested]
+    if not hanging:
         of = f" of {requested}" if requested else ""
         note = "" if search.searched else ONLY_READABLE
         searched = counted(search.searched, "partition")
         return NoRows(f"no hanging transaction{of} in {searched}{note}")
-    return transaction_changes.plan_abort(context.cluster, found, clock=context.clock)
+    return transaction_changes.plan_abort(context.cluster, hanging, clock=context.clock)
 
 
 def _abort_one(invocation: Invocation, context: Context) -> Plan:
@@ -207,14 +207,14 @@ def _abort_one(invocation: Invocation, context: Context) -> Plan:
     if len(partitions) != 1:
         raise _one_partition(invocation)
     (each,) = partitions
-    found = transaction_changes.find_open(
+    opened = transaction_changes.find_open(
         context.cluster, each, invocation["start-offset"], clock=context.clock
     )
-    if isinstance(found, Failure):
+    if isinstance(opened, Failure):
         raise ShellError(
-            found.message, hint=found.hint, code=found.name, span=invocation.span("start-offset")
+            opened.message, hint=opened.hint, code=opened.name, span=invocation.span("start-offset")
         )
-    return transaction_changes.plan_abort(context.cluster, [found], clock=context.clock)
+    return transaction_changes.plan_abort(context.cluster, [opened], clock=context.clock)
 
 
 def _one_partition(invocation: Invocation) -> UsageError:
@@ -226,10 +226,10 @@ def _one_partition(invocation: Invocation) -> UsageError:
 
 def _refuse_managed(name: str, context: Context) -> None:
     """Raise ShellError if the coordinator still manages the transaction of this ID."""
-    found = transactions.describe(context.cluster, [name], clock=context.clock)
-    if name in found.failures:
-        raise as_error(found.failures[name])
-    transaction = found[name]
+    described = transactions.describe(context.cluster, [name], clock=context.clock)
+    if name in described.failures:
+        raise as_error(described.failures[name])
+    transaction = described[name]
     if transaction.under_way:
         raise ShellError(
             f"the transaction of {name} is not hanging: its coordinator reports state"
@@ -251,7 +251,7 @@ def plan_fences(context: Context, changes: Sequence[Change], _: dict[str, Any]) 
 
 def plan_aborts(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
     """The plan that aborts these transactions, if they are still open."""
-    found: list[HangingTransaction] = []
+    hanging: list[HangingTransaction] = []
     refused: dict[Resource, Failure] = {}
     for change in changes:
         place, _at, offset = change.resource.name.partition(AT_OFFSET)
@@ -261,8 +261,8 @@ def plan_aborts(context: Context, changes: Sequence[Change], _: dict[str, Any]) 
         if isinstance(each, Failure):
             refused[change.resource] = each
         else:
-            found.append(each)
+            hanging.append(each)
     rest = Plan(Effect.DESTROY, (), refused=Results({}, refused))
-    if not found:
+    if not hanging:
         return rest
-    return rest + transaction_changes.plan_abort(context.cluster, found, clock=context.clock)
+    return rest + transaction_changes.plan_abort(context.cluster, hanging, clock=context.clock)

@@ -187,17 +187,17 @@ def _settings(node: Broker, original: Original) -> dict[str, str]:
 def _threads(settings: Mapping[str, str]) -> dict[str, str]:
     """The numbers of threads of the original. Those that it does not set are Kafka's defaults, not
     those of a sandbox."""
-    found = {
+    threads = {
         key: value
         for key, value in settings.items()
         if _THREADS.fullmatch(key) and value.isdigit() and int(value) <= _MOST_THREADS
     }
-    buffer = int(found.get(_CLEANER_THREADS, "1")) * _BUFFER_PER_THREAD
+    buffer = int(threads.get(_CLEANER_THREADS, "1")) * _BUFFER_PER_THREAD
     if buffer > _MOST_BUFFER:
-        del found[_CLEANER_THREADS]
+        del threads[_CLEANER_THREADS]
     elif buffer > 2 * _BUFFER_PER_THREAD:
-        found[_CLEANER_BUFFER] = str(buffer)
-    return {"num.io.threads": "", "num.network.threads": ""} | found
+        threads[_CLEANER_BUFFER] = str(buffer)
+    return {"num.io.threads": "", "num.network.threads": ""} | threads
 
 
 def _identity(sandbox: Sandbox) -> Mapping[str, str]:

@@ -190,11 +190,11 @@ def arrange(
 ) -> tuple[Any, ...]:
     """The rows that have all words of `wanted` in their names, sorted; unknown values last."""
     words = wanted.lower().split()
-    found = [row for row in rows if all(word in key_of(row).lower() for word in words)]
+    matching = [row for row in rows if all(word in key_of(row).lower() for word in words)]
     by = next(live_column for live_column in sortable(view) if live_column.heading == column)
     value = by.value
     assert value is not None
-    found.sort(key=lambda row: str(key_of(row)))
-    known = [row for row in found if value(row) is not None]
+    matching.sort(key=lambda row: str(key_of(row)))
+    known = [row for row in matching if value(row) is not None]
     known.sort(key=value, reverse=by.descending != reverse)
-    return (*known, *(row for row in found if value(row) is None))
+    return (*known, *(row for row in matching if value(row) is None))

@@ -80,21 +80,21 @@ class Sampler:
     def _run(self) -> None:
         while (view := self._next()) is not None:
             began = self.began = time.monotonic()
-            found: Measurement | BaseException
+            outcome: Measurement | BaseException
             try:
-                found = self._measure(view)
+                outcome = self._measure(view)
             except BaseException as error:  # reported by the thread of the screen
-                found = error
+                outcome = error
             self.began = 0.0
             if not self._stopped:
-                self._deliver(view, found)
+                self._deliver(view, outcome)
             ended = time.monotonic()
             rest = _REST * (ended - began)  # the more a measurement costs, the fewer there are
-            self._rest(view, max(began + self._wait_after(found), ended + rest))
+            self._rest(view, max(began + self._wait_after(outcome), ended + rest))
 
-    def _wait_after(self, found: Measurement | BaseException) -> float:
+    def _wait_after(self, outcome: Measurement | BaseException) -> float:
         """The first measurement has no rates, so the second one follows soon."""
-        first = isinstance(found, Measurement) and not found.seconds
+        first = isinstance(outcome, Measurement) and not outcome.seconds
         return min(_FIRST_S, self._interval) if first else self._interval
 
     def _next(self) -> str | None:
@@ -253,18 +253,18 @@ class Session:
 
     # -- what threads deliver ----------------------------------------------------------------------
 
-    def _deliver(self, view: str, found: Measurement | BaseException) -> None:
+    def _deliver(self, view: str, outcome: Measurement | BaseException) -> None:
         """Take a measurement. Called in the thread of the sampler."""
-        self._schedule(lambda: self._take(view, found))
+        self._schedule(lambda: self._take(view, outcome))
 
-    def _take(self, view: str, found: Measurement | BaseException) -> None:
-        if isinstance(found, Measurement):
-            self._update(states.measured(self.state, found, time.strftime("%H:%M:%S")))
-        elif isinstance(found, ShellError):
+    def _take(self, view: str, outcome: Measurement | BaseException) -> None:
+        if isinstance(outcome, Measurement):
+            self._update(states.measured(self.state, outcome, time.strftime("%H:%M:%S")))
+        elif isinstance(outcome, ShellError):
             if view == self.state.view:
-                self._update(replace(self.state, error=found.message))
+                self._update(replace(self.state, error=outcome.message))
         else:
-            self._fail(found)
+            self._fail(outcome)
 
     def _fail(self, error: BaseException) -> None:
         self._crash = error
@@ -325,17 +325,17 @@ def _describing(state: TopState) -> str:
 
 def _fragments(screen: Screen, width: int) -> StyleAndTextTuples:
     """The screen for prompt_toolkit."""
-    found: StyleAndTextTuples = []
+    fragments: StyleAndTextTuples = []
     for number, line in enumerate(screen.lines):
         if number:
-            found.append(("", "\n"))
+            fragments.append(("", "\n"))
         if isinstance(line, str):
-            found += to_formatted_text(ANSI(line))
+            fragments += to_formatted_text(ANSI(line))
         elif number == screen.selected:
-            found.append(("class:selected", line.plain.ljust(width)))
+            fragments.append(("class:selected", line.plain.ljust(width)))
         else:
-            found += cleaned(_colored(line))
-    return found
+            fragments += cleaned(_colored(line))
+    return fragments
 
 
 def _colored(line: Text) -> StyleAndTextTuples:

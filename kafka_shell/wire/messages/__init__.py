@@ -31,9 +31,9 @@ def __getattr__(name: str) -> Any:
     if not name.endswith("Request"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = import_module(f"kafka.protocol.{_HOMES.get(name, 'admin')}")
-    found = getattr(home, name, None) or _load(name)
-    globals()[name] = found
-    return found
+    message = getattr(home, name, None) or _load(name)
+    globals()[name] = message
+    return message
 
 
 def _load(name: str) -> Any:

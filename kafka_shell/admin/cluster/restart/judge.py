@@ -217,21 +217,21 @@ def check_together(state: ClusterState, brokers: Sequence[int]) -> RestartChecks
 
 def impact(state: ClusterState, stopped: frozenset[int], partitions: Sequence[Partition]) -> Impact:
     """What stopping these brokers would do to these partitions, which all have a replica there."""
-    found = Impact()
+    total = Impact()
     for partition in partitions:
         key = TopicPartition(partition.topic, partition.partition)
         if key in state.moving:
-            found.moving.append(key)
+            total.moving.append(key)
         in_sync = in_sync_replicas(state, partition, stopped)
         if not {*in_sync, *partition.adding}.issuperset(partition.replicas):
-            found.recovering.append(key)
+            total.recovering.append(key)
         left = [broker for broker in in_sync if broker not in stopped]
         if len(left) == len(in_sync):
             continue  # its replica there is not in sync: stopping the broker changes nothing
         kind = _outcome(state, partition, in_sync, left)
         if kind is not None:
-            getattr(found, kind).append(key)
-    return found
+            getattr(total, kind).append(key)
+    return total
 
 
 def _outcome(
@@ -296,9 +296,9 @@ _PARTITIONS: tuple[tuple[str, Verdict, str, str], ...] = (
 def _reasons(
     state: ClusterState, stopped: frozenset[int], partitions: Sequence[Partition]
 ) -> Iterator[Reason]:
-    found = impact(state, stopped, partitions)
+    effect = impact(state, stopped, partitions)
     for attribute, verdict, name, summary in _PARTITIONS:
-        yield from _partition_reason(verdict, name, summary, getattr(found, attribute))
+        yield from _partition_reason(verdict, name, summary, getattr(effect, attribute))
     yield from _quorum(state, stopped)
     yield from _unread(state, stopped)
     placed = {broker for partition in partitions for broker in partition.replicas}
@@ -518,9 +518,9 @@ class _Board:
         """The fewest batches of all, or `best` if there are not fewer or the search is too long."""
         ordered = sorted(brokers, key=self.strictness, reverse=True)
         for most in range(1, len(best)):
-            found = _Search(self, ordered, most).run()
-            if found is not None:
-                return found
+            order = _Search(self, ordered, most).run()
+            if order is not None:
+                return order
         return best
 
     def _fits(self, brokers: Sequence[int], down: list[int]) -> bool:

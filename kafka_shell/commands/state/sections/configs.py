@@ -65,8 +65,8 @@ class Configs(Section):
 
     def read(self, cluster: Cluster, request: StateRequest, state: State) -> Read:
         resources = [ConfigResource(self.type, name) for name in self.names(cluster, request)]
-        found = read_configs(cluster, resources, state)
-        return {resource: fields for resource, fields in found.items() if fields}
+        entries = read_configs(cluster, resources, state)
+        return {resource: fields for resource, fields in entries.items() if fields}
 
     def names(self, cluster: Cluster, request: StateRequest) -> Iterable[str]:
         """The names of the resources to read."""
@@ -138,7 +138,7 @@ def read_configs(
     cluster: Cluster, resources: Sequence[ConfigResource], state: State
 ) -> dict[ConfigResource, Fields]:
     """The configs set on each resource itself, by key. Secrets are left out."""
-    found: dict[ConfigResource, Fields] = {}
+    by_resource: dict[ConfigResource, Fields] = {}
     for part in in_parts(cluster, resources):
         for resource, why in part.failures.items():
             state.unread[str(resource)] = why
@@ -158,8 +158,8 @@ def read_configs(
                     state.lists.add(entry.name)
                 elif entry.type is ConfigType.STRING:
                     state.texts.add(entry.name)
-            found[resource] = fields
-    return found
+            by_resource[resource] = fields
+    return by_resource
 
 
 # -- in a file -------------------------------------------------------------------------------------

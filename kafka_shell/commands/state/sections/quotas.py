@@ -72,10 +72,10 @@ class Quotas(Section):
 
 def by_entity(rows: Iterable[Quota | ClientConfig]) -> Read:
     """The values of each entity, in order."""
-    found: Read = {}
+    fields: Read = {}
     for row in sorted(rows, key=lambda row: (row.entity.order, row.key)):
-        found.setdefault(row.entity, {})[row.key] = row.value
-    return found
+        fields.setdefault(row.entity, {})[row.key] = row.value
+    return fields
 
 
 def entity_selector(text: str, place: DocumentValue) -> str:

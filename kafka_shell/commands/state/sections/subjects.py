@@ -65,12 +65,12 @@ class Subjects(Section):
             names: Collection[str] = subjects.names(registry, request.subjects or ())
             if request.subjects is not None:
                 names = select_whole(tuple(request.subjects), tuple(names))
-            found = subjects.describe_version(registry, sorted(names))
+            versions = subjects.describe_version(registry, sorted(names))
         except ShellError as error:
             error.status = Status.FAILED  # the cluster itself can be read
             raise
-        state.unread |= {str(resource): why for resource, why in found.failures.items()}
-        return {each.subject: _fields_of(each) for each in found}
+        state.unread |= {str(resource): why for resource, why in versions.failures.items()}
+        return {each.subject: _fields_of(each) for each in versions}
 
     def load(self, loading: Loading, text: str, at: DocumentValue, place: DocumentValue) -> Loaded:
         given = place.fields(f"subject {text}", _FIELDS)
@@ -154,20 +154,20 @@ class Subjects(Section):
 
 
 def _registry(context: Context) -> Client:
-    found = client_of(context.settings.properties, context.cluster.time_left)
-    if found is None:
+    client = client_of(context.settings.properties, context.cluster.time_left)
+    if client is None:
         raise no_registry("the section subjects")
-    return found
+    return client
 
 
-def _fields_of(found: SchemaVersion) -> Fields:
-    fields: Fields = {"type": found.type, "schema": found.schema}
-    if not found.inherited:
-        fields[_LEVEL] = found.compatibility
-    if found.references:
-        named = {each.name: f"{each.subject}:{each.version}" for each in found.references}
+def _fields_of(version: SchemaVersion) -> Fields:
+    fields: Fields = {"type": version.type, "schema": version.schema}
+    if not version.inherited:
+        fields[_LEVEL] = version.compatibility
+    if version.references:
+        named = {each.name: f"{each.subject}:{each.version}" for each in version.references}
         fields[_REFERENCES] = json.dumps(named)
-    for name, value in zip(_CONTRACT, (found.metadata, found.rule_set), strict=True):
+    for name, value in zip(_CONTRACT, (version.metadata, version.rule_set), strict=True):
         if value:
             fields[name] = json.dumps(value, ensure_ascii=False)
     return fields

@@ -270,8 +270,8 @@ def _targets_of_reassignments(
     before, seen = listed(), scan(cluster, topics)
     after = listed() if isinstance(before, list) else before
     targets: dict[str, dict[int, tuple[int, ...]]] = {}
-    for found in (before, after):
-        for move in found if isinstance(found, list) else ():
+    for side in (before, after):
+        for move in side if isinstance(side, list) else ():
             targets.setdefault(move.topic, {})[move.partition] = move.after
     if isinstance(after, Failure) and after.code in AUTHORIZATION:
         state.notes.append(

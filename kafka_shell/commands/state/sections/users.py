@@ -40,12 +40,12 @@ class Users(Section):
         return Resource("user", key)
 
     def read(self, cluster: Cluster, request: StateRequest, state: State) -> Read:
-        found = scram.describe(cluster)
-        for user, why in found.failures.items():
+        users = scram.describe(cluster)
+        for user, why in users.failures.items():
             state.unread[f"user {user}"] = why
         return {
             user: {credential.mechanism.label: credential.iterations for credential in credentials}
-            for user, credentials in sorted(found.values.items())
+            for user, credentials in sorted(users.values.items())
         }
 
     def load(self, loading: Loading, text: str, at: DocumentValue, place: DocumentValue) -> Loaded:
