@@ -131,7 +131,7 @@ class ConnectionOptions:
 def _check_not_empty(value: object, name: str) -> None:
     """Raise UsageError if empty: an unset variable in a script must not select the default
     cluster."""
-    if value is None or any(str(each).strip() for each in as_list(value)):
+    if value is None or any(str(item).strip() for item in as_list(value)):
         return
     if isinstance(value, list | tuple) and not value:
         return

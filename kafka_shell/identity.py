@@ -137,7 +137,7 @@ def _guard_of(
         return own
     known = settings.guarded_profiles(context.paths.config_file)
     guarded = [profile for profile in known if profile.guard]
-    guards = [(each.guard, each.name) for each in _of_cluster(guarded, context, cluster)]
+    guards = [(profile.guard, profile.name) for profile in _of_cluster(guarded, context, cluster)]
     if own[0]:
         guards.append(own)
     return max(guards, key=lambda each: GUARDS.index(each[0]), default=("", ""))
@@ -173,7 +173,7 @@ def _of_cluster(
         replace(profile, cluster_id=profile.cluster_id or ids.get(profile.name, ""))
         for profile in profiles
     )
-    return [each for each in named if _is_profile_of(each, cluster_id, addresses)]
+    return [profile for profile in named if _is_profile_of(profile, cluster_id, addresses)]
 
 
 def _is_profile_of(profile: GuardedProfile, cluster_id: str, addresses: set[Address]) -> bool:

@@ -215,13 +215,13 @@ def _without_login(
     kept, warnings = dict(kept), []
     for name, parts in LOGINS.items():
         there, before = added.get(name), kept.get(name)
-        login = [each for each in kept if each.startswith(parts) and each not in LOGINS]
+        login = [key for key in kept if key.startswith(parts) and key not in LOGINS]
         if there is None or not login:
             continue
         same = before is None or before.value == there.value
         if name == BOOTSTRAP:
             same = set(ours).issuperset(addresses_of(there.value))
-        if not same and not any(each.startswith(parts) and each not in LOGINS for each in added):
+        if not same and not any(key.startswith(parts) and key not in LOGINS for key in added):
             server = shown_value(name, there.value)
             warning = f"the credentials of {whose} are not sent to {server}"
             warnings.append(f"{warning}; to send credentials, add --command-config FILE")
@@ -303,8 +303,8 @@ def _merged_flags(session: Settings, flags: Mapping[str, object]) -> dict[str, o
         merged["profile"] = session.profile
     pairs = [
         pair
-        for each in (session.flags, flags)
-        for pair in as_list(each.get("adminclient-property"))
+        for table in (session.flags, flags)
+        for pair in as_list(table.get("adminclient-property"))
     ]
     if pairs:
         merged["adminclient-property"] = tuple(pairs)

@@ -13,7 +13,7 @@ from pathlib import Path
 def run() -> int:
     """Run the command line in the session of spark-submit; the exit status is the command's."""
     folder = str(Path(__file__).parent)
-    sys.path[:] = [each for each in sys.path if each != folder]  # its modules are not top-level
+    sys.path[:] = [entry for entry in sys.path if entry != folder]  # its modules are not top-level
     from kafka_shell.app import main
 
     return main()

@@ -257,8 +257,8 @@ def _of_first(facts: Facts) -> Iterator[str]:
     everyone = facts.rules.no_acl_allows
     lose = "lose" if everyone else "may lose"
     why = "=true" if everyone else " cannot be read"
-    single = [each for each in facts.first if each[2] is PatternType.LITERAL and each[1] != "*"]
-    patterns = [each for each in facts.first if each not in single]
+    single = [loss for loss in facts.first if loss[2] is PatternType.LITERAL and loss[1] != "*"]
+    patterns = [loss for loss in facts.first if loss not in single]
     for targets, which in (
         (single, "{}"),
         (patterns, "resources matched only by {}"),

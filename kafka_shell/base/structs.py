@@ -66,9 +66,9 @@ def limited(data: T) -> T:
     for _ in range(MAX_LEVELS + 1):
         level = [
             child
-            for each in level
-            if isinstance(each, dict | list)
-            for child in (each.values() if isinstance(each, dict) else each)
+            for value in level
+            if isinstance(value, dict | list)
+            for child in (value.values() if isinstance(value, dict) else value)
         ]
         if not level:
             return data

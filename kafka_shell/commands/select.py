@@ -71,7 +71,7 @@ def partitions_to_change(invocation: Invocation, context: Context) -> Results[Re
     """As `partitions`, but those of an internal topic are selected only by its name or by a pattern
     that itself begins with `_`."""
     rows = partitions(invocation, context.cluster)
-    names = dict.fromkeys(each.topic for each in rows)
+    names = dict.fromkeys(row.topic for row in rows)
     left_out = _internal([word for word, _ in invocation["topic"]], names, context)
     kept = {about: each for about, each in rows.values.items() if each.topic not in left_out}
     return Results(kept, rows.failures)

@@ -344,7 +344,7 @@ def classify(text: str, registry: Registry, *, depth: int = 0) -> Classified:
     if len(text) > LONGEST_COLORED or depth > DEEPEST:
         return []
     return _without_overlaps(
-        [each for line in commands(text) for each in _command(line, registry, depth)]
+        [item for line in commands(text) for item in _command(line, registry, depth)]
     )
 
 
@@ -361,7 +361,7 @@ def _command(line: Line, registry: Registry, depth: int) -> Classified:
     if line.redirect:
         classes.append((line.redirect.word.span, "value"))
     if line.problem:
-        classes = [*(each for each in classes if not _overlaps(each[0], line.problem.span)),
+        classes = [*(item for item in classes if not _overlaps(item[0], line.problem.span)),
                  (line.problem.span, "error")]  # fmt: skip
     return classes + _words(line, registry, depth)
 

@@ -206,7 +206,7 @@ def select_whole(words: Sequence[str], names: Sequence[str]) -> frozenset[str]:
     names exist; commas are part of names."""
     known = frozenset(names)
     matches = (_matches(word, names, set()) or known & {word} for word in words)
-    return frozenset(name for each in matches for name in each)
+    return frozenset(name for group in matches for name in group)
 
 
 def split(word: str) -> tuple[str, ...]:

@@ -211,14 +211,14 @@ def _check(scanned: Scan, name: Sequence[Word]) -> None:
             if known.name in given and scope.key(other) in given:
                 raise _exclusive(scope, (known.name, scope.key(other)), given)
     for group in scope.command.exactly_one:
-        keys = [scope.key(each) for each in group]
+        keys = [scope.key(option) for option in group]
         present = [key for key in keys if key in given]
         if len(present) > 1:
             raise _exclusive(scope, present, given)
         if not present:
             raise _missing(scope, "one of ", keys, end)
     for group in scope.command.at_least_one:
-        keys = [scope.key(each) for each in group]
+        keys = [scope.key(option) for option in group]
         if not any(key in given for key in keys):
             raise _missing(scope, "at least one of ", keys, end)
     for known in scope.known:
@@ -226,7 +226,7 @@ def _check(scanned: Scan, name: Sequence[Word]) -> None:
             raise _missing(scope, "", [known.name], end)
         needed = parameter.requires if isinstance(parameter := known.parameter, Option) else ()
         if needed and known.name in given and not {scope.key(each) for each in needed} & set(given):
-            names = " or ".join(_label(scope, scope.key(each)) for each in needed)
+            names = " or ".join(_label(scope, scope.key(option)) for option in needed)
             message = f"{parameter.label} requires {names}"
             raise UsageError(message, code="missing", span=given[known.name])
 

@@ -60,7 +60,7 @@ def _absent(value: Any) -> bool:
 def _texts(known: Known, value: Any) -> list[str]:
     kind = known.parameter.kind
     whole = kind.several or not known.parameter.many
-    return [kind.format(value)] if whole else [kind.format(each) for each in value]
+    return [kind.format(value)] if whole else [kind.format(item) for item in value]
 
 
 def _option(known: Known, value: Any) -> list[str]:

@@ -217,7 +217,7 @@ def _by_flag(words: Sequence[Word], registry: Registry) -> FoundCommand:
 def _by_short(line: str, words: Sequence[Word], registry: Registry) -> FoundCommand:
     """The command of a short form. Its words all have the position of the typed word."""
     typed = words[0]
-    expanded = [Word(each.text, typed.raw, typed.span) for each in tokenize(line).words]
+    expanded = [Word(word.text, typed.raw, typed.span) for word in tokenize(line).words]
     for count in range(len(expanded), 0, -1):
         command = registry.named(" ".join(word.text for word in expanded[:count]))
         if command:
@@ -268,7 +268,7 @@ def scan(words: Sequence[Word], scope: Scope) -> Scan:
 def _is_whole(word: Word) -> bool:
     """Whether a word is not a command but a file, standard input, or a line in quotes: options may
     follow it."""
-    return word.text == "-" or any(each in word.text for each in "./ ")
+    return word.text == "-" or any(char in word.text for char in "./ ")
 
 
 def _is_option(words: Sequence[Word]) -> bool:
@@ -369,12 +369,12 @@ def is_open(argument: Argument, command: Command, given: set[str]) -> bool:
 
 def _share(argument: Argument, later: Sequence[Argument], words: Sequence[str]) -> int:
     """How many of the next words the argument takes."""
-    free = len(words) - sum(1 for each in later if each.required)
-    pairs = any(isinstance(each.kind, kinds.Pair) for each in later)
+    free = len(words) - sum(1 for word in later if word.required)
+    pairs = any(isinstance(word.kind, kinds.Pair) for word in later)
     if pairs and not isinstance(argument.kind, kinds.Pair):
         keyed = next((i for i, word in enumerate(words) if "=" in word), len(words))
         free = keyed
-    if not argument.many or (not pairs and any(each.many for each in later)):
+    if not argument.many or (not pairs and any(word.many for word in later)):
         free = min(free, 1)
     needed = 1 if argument.required and words and not pairs else 0
     return max(min(free, len(words)), needed)

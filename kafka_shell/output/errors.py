@@ -134,8 +134,8 @@ def _alike(about: object, failure: Failure) -> tuple[str, ...]:
     name = about.name if isinstance(about, Resource) else name
     topic = name.rpartition(":")[0]  # of a partition
     why = f" {failure.message} {failure.hint}"
-    for each in filter(None, (name, topic)):
-        why = why.replace(f" {each}", "").replace(f"'{each}'", "")
+    for word in filter(None, (name, topic)):
+        why = why.replace(f" {word}", "").replace(f"'{word}'", "")
     return side, failure.name, why
 
 

@@ -118,7 +118,7 @@ def count_changes(changes: Iterable[Change]) -> str:
     """`3 changes to 2 topics`, `16 offsets of 1 group`."""
     changes = list(changes)
     if changes and all(change.of_records for change in changes):
-        return f"{count_records(changes)} to {name_few(each.resource for each in changes)}"
+        return f"{count_records(changes)} to {name_few(change.resource for change in changes)}"
     resources = count_kinds(change.resource for change in changes)
     if changes and only_offsets(changes):
         return f"{counted(len(changes), 'offset')} of {resources}"

@@ -194,7 +194,7 @@ class Theme(Struct, frozen=True):
         style of a role."""
         from pygments.token import STANDARD_TYPES
 
-        known = [each for each in token.split() if each in STANDARD_TYPES]
+        known = [part for part in token.split() if part in STANDARD_TYPES]
         if self.style and token[-1:] != ("Shell",):
             plain, look = map(_pygments_style(self.style).style_for_token, (known[0], known[-1]))
             words = [word for word in ("bold", "italic", "underline") if look[word]]
@@ -204,7 +204,7 @@ class Theme(Struct, frozen=True):
                 words.append(f"bg:#{look['bgcolor']}")
             if words:
                 return " ".join(words)
-        role = next((_TOKENS[str(each)] for each in reversed(known) if str(each) in _TOKENS), "")
+        role = next((_TOKENS[str(part)] for part in reversed(known) if str(part) in _TOKENS), "")
         return {**self.output, **self.prompt}.get(role, "")
 
 

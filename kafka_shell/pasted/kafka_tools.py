@@ -154,7 +154,7 @@ def _client_configs(
         return ["config-command", *_original(given)]
     name, *others = dict.fromkeys(map(_client_command, keys)) or ["describe-quotas"]
     if others:
-        parts = (_part_of(given, each) for each in (name, *others))
+        parts = (_part_of(given, client) for client in (name, *others))
         lines = [_client_configs(types, names, part, action) for part in parts]
         return [word for line in lines for word in ("&&", *line)][1:]
     if name == "scram-credentials" and (len(names) != 1 or default or (added and deleted)):
@@ -196,8 +196,8 @@ def _without_password(text: str) -> str:
     from kafka_shell.commands.users.run import read_list
 
     return ",".join(
-        each.mechanism.label + (f"=[iterations={each.iterations}]" if each.iterations else "")
-        for each in read_list(text)
+        item.mechanism.label + (f"=[iterations={item.iterations}]" if item.iterations else "")
+        for item in read_list(text)
     )
 
 
@@ -282,7 +282,7 @@ def _topics(given: Given) -> list[str] | None:
         return None
     action = Action(chosen[1].command, _TOPIC_OPTIONS)
     if chosen[0] != "--create":  # Kafka's tool takes an expression everywhere else
-        given = given | {"--topic": [_selector(each) for each in given.get("--topic", [])]}
+        given = given | {"--topic": [_selector(topic) for topic in given.get("--topic", [])]}
         if not given["--topic"]:
             del given["--topic"]
     deleted = [f"--delete-config={key}" for key in split_keys(given.get("--delete-config", []))]
@@ -383,7 +383,7 @@ _ACL_RESOURCES = ("--topic", "--group", "--cluster", "--transactional-id", "--de
 
 def _acls(given: Given) -> list[str] | None:
     """Each side as a rule; --producer, --consumer and --remove alone are the same here."""
-    patterns = [each.lower() for each in given.get("--resource-pattern-type", [])]
+    patterns = [pattern.lower() for pattern in given.get("--resource-pattern-type", [])]
     given = given | ({"--resource-pattern-type": patterns} if patterns else {})
     if "--list" in given:
         # Kafka's tool means ACLs on this very name; list-acls, all that apply to it.
@@ -427,11 +427,11 @@ def _get_offsets(given: Given) -> list[str] | None:
     """By default, Kafka's tool lists the end offsets of partitions."""
     times = given.get("--time", [])
     time = _OFFSETS.get(times[0], times[0]) if times else "latest"
-    topics = [_selector(each) for each in given.get("--topic", [])]
+    topics = [_selector(topic) for topic in given.get("--topic", [])]
     pairs = [
-        _with_partitions(each)
+        _with_partitions(part)
         for text in given.get("--topic-partitions", [])
-        for each in text.split(",")
+        for part in text.split(",")
     ]
     numbers = ",".join(given.get("--partitions", []))
     words = [*pairs, *(f"{topic}:{numbers}" if numbers else topic for topic in topics)]

@@ -65,7 +65,7 @@ def toolbar(
     """Return the toolbar in at most `columns` cells. `vi` is the vi mode, or empty with emacs keys;
     `progress` is that of background tasks."""
     every = [*_segments(view, state, guard, vi), Segment(progress, 4)]
-    segments = [replace(each, text=escape(each.text)) for each in every if each.text]
+    segments = [replace(part, text=escape(part.text)) for part in every if part.text]
     room = columns - 2
     needed = NEEDED if state.failure is not None else ()
     while len(segments) > 1:

@@ -89,7 +89,7 @@ class _Reader:
             value, why = self._read_once(source)
             if why is not None:
                 value = (*value, *self._last_read.get(source, ()))
-            names.update((name, None) for each in value for name in names_in(each))
+            names.update((name, None) for item in value for name in names_in(item))
             failure = failure or why
         return tuple(names), failure
 

@@ -561,7 +561,7 @@ class _Reader:
         setting = command or keyring
         if setting is None:
             return None
-        if not all(each is None or each.own for each in (command, keyring)):
+        if not all(source is None or source.own for source in (command, keyring)):
             what = "password-command and keyring are only allowed in a profile of config.toml"
             raise bad(setting.where, what, "Move it to a profile, or set sasl.jaas.config.")
         if command is not None and keyring is not None:

@@ -121,7 +121,7 @@ def ask(cluster: Cluster, apis: Mapping[str, Sequence[GroupApi]]) -> ResponsesBy
             if not any(response.rows for response in responses.values()):
                 raise
             if error.code == "outcome-unknown":
-                responses |= {each: _failed(apis[each], as_failure(error)) for each in left}
+                responses |= {key: _failed(apis[key], as_failure(error)) for key in left}
             break  # else the groups that are left keep the outcome of the previous round
         for group, why in lost.items():
             responses[group] = _failed(apis[group], why)

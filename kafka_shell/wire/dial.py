@@ -62,17 +62,17 @@ class Loop:
 
     def turn(self, until: float) -> None:
         """Wait for one batch of events or timers, at most until then (monotonic seconds)."""
-        dues = [due for due in (each.due() for each in self._ticking) if due is not None]
+        dues = [due for due in (clock.due() for clock in self._ticking) if due is not None]
         wait = min([until, *dues]) - time.monotonic()
         for key, events in self._selector.select(max(0.0, wait)):
             # A callback may have closed the socket of a later key in the same batch.
             if self._selector.get_map().get(key.fileobj) is key:
                 key.data(events)
         now = time.monotonic()
-        for each in list(self._ticking):
-            due = each.due()
+        for attempt in list(self._ticking):
+            due = attempt.due()
             if due is not None and due <= now:
-                each.tick(now)
+                attempt.tick(now)
 
     def close(self) -> None:
         """Close the selector. The sockets stay open."""

@@ -37,7 +37,7 @@ def ask_in_rounds(
             gone = ("unknown-broker", "refused" if round_ else "")
             again |= {each for each, why in results.failures.items() if why.name in gone}
             again -= results.values.keys()
-            left = tuple(each for each in left if each in again)
+            left = tuple(key for key in left if key in again)
         except ShellError:
             if round_ == 0:  # the items have no outcome yet
                 raise
@@ -45,8 +45,8 @@ def ask_in_rounds(
         if not left:
             break
     return Results(
-        {each: results.values[each] for each in requested if each in results.values},
-        {each: results.failures[each] for each in requested if each not in results.values},
+        {key: results.values[key] for key in requested if key in results.values},
+        {key: results.failures[key] for key in requested if key not in results.values},
     )
 
 

@@ -673,7 +673,7 @@ class Runner:
     def _find_coordinators(self, kind: int, waiting: dict[str, list[Job]]) -> None:
         from kafka_shell.wire.codec import find_coordinators
 
-        jobs = [job for each in waiting.values() for job in each]
+        jobs = [job for waiters in waiting.values() for job in waiters]
         last = max(jobs, key=lambda job: job.deadline)
         until, extensible = last.deadline, last.extensible
         try:

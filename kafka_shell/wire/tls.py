@@ -141,7 +141,7 @@ def _of_pkcs12(data: bytes, password: Secret | None) -> str:
 
     pem = serialization.Encoding.PEM
     loaded = pkcs12.load_pkcs12(data, password.reveal().encode() if password else None)
-    certificates = [each.certificate for each in (loaded.cert, *loaded.additional_certs) if each]
+    certificates = [entry.certificate for entry in (loaded.cert, *loaded.additional_certs) if entry]
     parts = [certificate.public_bytes(pem) for certificate in certificates]
     if loaded.key is not None:
         form, secrecy = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()

@@ -66,8 +66,8 @@ def verdict(rules: Rules, access: Access) -> Verdict:
         return Verdict(access, True, "super-user")
     there = [binding for binding in rules.bindings if _matches(binding, access)]
     mine = [binding for binding in there if _applies_to(binding, access)]
-    denied = tuple(each for each in mine if each.permission is AclPermission.DENY)
-    allowed = tuple(each for each in mine if each.permission is AclPermission.ALLOW)
+    denied = tuple(binding for binding in mine if binding.permission is AclPermission.DENY)
+    allowed = tuple(binding for binding in mine if binding.permission is AclPermission.ALLOW)
     unless = ""
     if rules.super_users is None:
         unless = f"{access.principal} is in super.users, which is not visible to clients"
@@ -129,7 +129,7 @@ def read(cluster: Cluster, asked: Sequence[Access]) -> Rules:
         for each in asked
     )
     acl_bindings = acls.describe_each(cluster, list(filters))
-    bindings = tuple(dict.fromkeys(binding for each in acl_bindings for binding in each))
+    bindings = tuple(dict.fromkeys(binding for acl in acl_bindings for binding in acl))
     return replace(configured(cluster), bindings=bindings)
 
 
@@ -162,7 +162,7 @@ def check(cluster: Cluster, asked: Sequence[Access]) -> AccessCheck:
     besides = [access for access in _besides(asked) if access not in asked]
     instead = [other for access in asked for other in _instead(access)]
     rules = read(cluster, [*asked, *besides, *instead])
-    verdicts = tuple(_best_verdict(rules, each) for each in asked)
+    verdicts = tuple(_best_verdict(rules, access) for access in asked)
     return AccessCheck(
         verdicts,
         tuple(other for each in verdicts for other in _elsewhere(rules, each)),
@@ -186,8 +186,8 @@ def _elsewhere(rules: Rules, usual: Verdict) -> Iterator[Verdict]:
 def _best_verdict(rules: Rules, access: Access) -> Verdict:
     """The verdict on the access, or the one on another access that is enough if that is allowed."""
     own = verdict(rules, access)
-    others = [verdict(rules, each) for each in _instead(access)] if not own.allowed else []
-    by = next((each for each in others if each.allowed), None)
+    others = [verdict(rules, other) for other in _instead(access)] if not own.allowed else []
+    by = next((other for other in others if other.allowed), None)
     return own if by is None else replace(by, access=access)
 
 

@@ -168,7 +168,7 @@ def losses(
     those before, with the ACLs that match the same resources; `names` are the existing resources of
     each type."""
     gone = frozenset(deleted)
-    after = Bindings([each for each in rules.bindings if each not in gone] + list(created))
+    after = Bindings([acl for acl in rules.bindings if acl not in gone] + list(created))
     comparison = _Comparison(rules, Bindings(rules.bindings), after, over)
     left = _MOST_NAMES
     by_key: dict[tuple[str, str, AclResourceType, str, PatternType], Loss] = {}
@@ -217,7 +217,7 @@ def _loss(comparison: _Comparison, binding: AclBinding, names: Sequence[str] | N
     numbers = {name: comparison.alike(kind, name) for name in names or ()}
     every = dict.fromkeys((comparison.alike(kind, sample_name(binding)), *numbers.values()))
     for candidates in (_operations(binding), implied_by(binding)):  # what is implied if it is all
-        lost = {each: comparison.lost(binding, candidates, each) for each in every}
+        lost = {access: comparison.lost(binding, candidates, access) for access in every}
         operations = frozenset().union(*lost.values())
         if operations:
             existing = frozenset(name for name, number in numbers.items() if lost[number])

@@ -199,5 +199,5 @@ def client_address(host: str) -> str | None:
 
 
 def lowest_version(wanted: Iterable[AclBinding | AclFilter]) -> int | None:
-    users = any(each.resource_type is AclResourceType.USER for each in wanted)
+    users = any(filter_.resource_type is AclResourceType.USER for filter_ in wanted)
     return _USER_SINCE if users else None

@@ -197,7 +197,7 @@ def _note(was: TopicSample | None, now: TopicSample, missing: list[int]) -> str:
         return NEW
     if was.id != now.id:
         return RECREATED
-    reasons = Counter(_reason(was.partitions.get(each), now.partitions[each]) for each in missing)
+    reasons = Counter(_reason(was.partitions.get(name), now.partitions[name]) for name in missing)
     reason = reasons.most_common(1)[0][0]
     if len(missing) == len(now.partitions):
         return reason

@@ -77,8 +77,8 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
     current, limits = read_log(cluster), _limits(cluster)
     refused = wrong(limits, alterations, current.values)
     kept = [alteration for alteration in alterations if alteration.entity.resource not in refused]
-    same = tuple(each for each in kept if _is_set(current, each))
-    wanted = tuple(each for each in kept if not _is_set(current, each))
+    same = tuple(change for change in kept if _is_set(current, change))
+    wanted = tuple(change for change in kept if not _is_set(current, change))
     steps = (_step(wanted, current, limits),) if wanted else ()
     made = client_config_store.plan_create(cluster, state) if wanted else Plan(Effect.CHANGE, ())
     return replace(
@@ -156,7 +156,7 @@ class ForgetRegistrations(Struct, BaseStep, frozen=True):
         """Ask running clients to register again."""
         now = str(time.time_ns() // 1_000_000)
         requested = dict.fromkeys(registration.entity for registration in self.registrations)
-        requests = [ClientConfigAlteration(each, records.REGISTER_AGAIN, now) for each in requested]
+        requests = [ClientConfigAlteration(key, records.REGISTER_AGAIN, now) for key in requested]
         if client_config_store.exists(cluster, CONFIGS_TOPIC):
             log.append(
                 cluster, CONFIGS_TOPIC, [records.config_record(request) for request in requests]

@@ -96,7 +96,7 @@ def wrong(
         after = _by_user(held, kept)
         failures = {
             entity.resource: failure
-            for entity in dict.fromkeys(each.entity for each in kept if each.key in _TIMEOUTS)
+            for entity in dict.fromkeys(config.entity for config in kept if config.key in _TIMEOUTS)
             if (failure := _heartbeat_too_slow(entity, before, after)) is not None
         }
         if not failures:

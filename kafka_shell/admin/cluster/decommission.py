@@ -480,7 +480,7 @@ def wait_stopped(
 def _running(cluster: Cluster, broker: int, address: Address | None) -> str:
     """Why the broker does not count as stopped; empty if it does."""
     with probes.fresh(cluster) as own, own.within(PART_S):
-        if any(each.id == broker for each in own.brokers(refresh=True)):
+        if any(node.id == broker for node in own.brokers(refresh=True)):
             return f"broker {broker} is running"
         if own.is_kraft() and quorum.describe(own).leader in (broker, -1):
             return "there is no active controller yet"
@@ -505,7 +505,7 @@ def plan_cordon(cluster: Cluster, broker: int) -> Plan:
 
 def plan_uncordon(cluster: Cluster, broker: int) -> Plan:
     """Remove the cordon of a broker. If it is not running, the active controller does it."""
-    if any(each.id == broker for each in cluster.brokers(refresh=True)):
+    if any(node.id == broker for node in cluster.brokers(refresh=True)):
         return _alter(cluster, broker, ConfigAlteration(CORDON, ConfigOp.DELETE))
     return config_changes.plan_delete(cluster, [broker], [CORDON])
 

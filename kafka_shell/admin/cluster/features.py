@@ -66,9 +66,9 @@ def describe(cluster: Cluster) -> Features:
     levels = {each.name: each.max_version_level for each in newest.finalized_features or ()}
     ranges: dict[str, list[FeatureRange]] = {name: [] for name in levels}
     for broker, answer in answers.values.items():
-        for each in answer.supported_features or ():
-            supported = FeatureRange(broker, each.min_version, each.max_version)
-            ranges.setdefault(each.name, []).append(supported)
+        for feature in answer.supported_features or ():
+            supported = FeatureRange(broker, feature.min_version, feature.max_version)
+            ranges.setdefault(feature.name, []).append(supported)
     unread = tuple(answers.failures)
     return Features(
         newest.finalized_features_epoch,
@@ -330,7 +330,7 @@ def _reversible(name: str, before: int, after: int) -> bool:
     if name == ONE_WAY:
         return False
     passed = METADATA_LEVELS[before:after] if name == METADATA else ()
-    return not any(each.endswith("*") for each in passed)
+    return not any(level.endswith("*") for level in passed)
 
 
 def _names(name: str, message: str | None) -> bool:

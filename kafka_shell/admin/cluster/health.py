@@ -139,8 +139,8 @@ def _not_permitted(checks: Sequence[tuple[str, str]], required: frozenset[str]) 
 def permissions(required: Iterable[str]) -> str:
     """`DESCRIBE_CONFIGS on the cluster and 12 topics`: these permissions on one operation."""
     by_kind: dict[str, list[str]] = {}
-    for each in sorted(required):
-        operation, _, resource = each.partition(" on ")
+    for permission in sorted(required):
+        operation, _, resource = permission.partition(" on ")
         kind = resource.rpartition(" ")[0]  # such as transactional ID
         by_kind.setdefault(kind or resource, []).append(resource)
     if "all topics" in by_kind.get("all", ()):
@@ -329,7 +329,7 @@ def _controllers(cluster: Cluster, given: CheckInput, described: Quorum) -> Foun
         cluster.config, at, cluster.time_left(given.probe_timeout)
     ).failures
     now = max(replica.last_fetch for replica in described.voters)
-    fetching = {each.id for each in described.voters if _is_fetching(each, now)}
+    fetching = {voter.id for voter in described.voters if _is_fetching(voter, now)}
     silent = {
         id: failure
         for id, failure in failed.items()
@@ -383,14 +383,14 @@ def _lost(cluster: Cluster, given: CheckInput, failure: Failure) -> Finding:
     with do not respond."""
     at = quorum.controllers(cluster, min(given.answering))
     seconds = cluster.time_left(given.probe_timeout)
-    probed = probes.probe_controllers(cluster.config, {each: each for each in at}, seconds)
+    probed = probes.probe_controllers(cluster.config, {broker: broker for broker in at}, seconds)
     # The connections that a frozen process does not accept fill its queue, and then time out.
     silences = _NO_ANSWER | ({"connect-timeout"} if probed.values else set())
     silent = [each for each, why in probed.failures.items() if why.name in silences]
     if not silent or len(silent) <= (len(at) - 1) // 2:
         return _no_leader(in_one_line(failure))
     ids = quorum.controller_ids(cluster, probed.values)
-    return _no_majority([ids.get(each, each) for each in silent], given.down)
+    return _no_majority([ids.get(broker, broker) for broker in silent], given.down)
 
 
 def _moves(cluster: Cluster, given: CheckInput) -> Found:
@@ -422,14 +422,14 @@ def _log_dirs(cluster: Cluster, given: CheckInput) -> Found:
     # If no topics are visible, the replicas on disk show whether there are any.
     described = log_dirs.describe(cluster, sorted(given.answering), [] if len(known) else None)
     yield from _invisible(cluster, given, described)
-    every = [each for dirs in described for each in dirs]
-    offline = [each for each in every if each.error is not None]
+    every = [dir_ for dirs in described for dir_ in dirs]
+    offline = [log_dir for log_dir in every if log_dir.error is not None]
     left = [
         (each.usable / each.total, each) for each in every if each.usable is not None and each.total
     ]
     full = [each for share, each in left if share < _FULL]
     low = [each for share, each in left if _FULL <= share < _LOW]
-    cordoned = [each for each in every if each.cordoned]
+    cordoned = [log_dir for log_dir in every if log_dir.cordoned]
     for severity, dirs, what, note in (
         (Severity.CRITICAL, offline, "offline", ""),
         (Severity.CRITICAL, full, "full", " (less than 1% is left)"),
@@ -437,10 +437,10 @@ def _log_dirs(cluster: Cluster, given: CheckInput) -> Found:
         (Severity.NOTE, cordoned, "cordoned", " (no new replicas)"),
     ):
         if dirs:
-            ids = list(dict.fromkeys(each.broker for each in dirs))
+            ids = list(dict.fromkeys(dir_.broker for dir_ in dirs))
             have = _named(ids, verb=("has", "have"))
             summary = f"{have} {counted(len(dirs), f'{what} log directory')}{note}"
-            places = [f"{each.broker}:{each.path}" for each in dirs]
+            places = [f"{dir_.broker}:{dir_.path}" for dir_ in dirs]
             yield finding_about(severity, "log-dirs", summary, places)
     yield from _partly(
         _LOG_DIRS, {f"broker {broker}": failure for broker, failure in described.failures.items()}
@@ -454,7 +454,7 @@ def _invisible(
     topics = given.metadata
     denied = [failure for failure in described.failures.values() if failure.code in AUTHORIZATION]
     unseen = not len(topics) and any(log_dir.replicas for dirs in described for log_dir in dirs)
-    names = [each for each in hidden(cluster, topics) if not each.startswith(HIDDEN)]
+    names = [topic for topic in hidden(cluster, topics) if not topic.startswith(HIDDEN)]
     if denied and not names:
         yield not_checked(_HIDDEN, denied[0])
     elif unseen or names:
@@ -513,10 +513,8 @@ def _hanging(cluster: Cluster, given: CheckInput) -> Found:
             [transaction.topic_partition for transaction in search.found],
         )  # fmt: skip
     unread = {
-        f"{each.topic}:{each.partition}": Failure(
-            each.error, each.message, hint=each.hint, see=each.see
-        )
-        for each in search.unread
+        f"{row.topic}:{row.partition}": Failure(row.error, row.message, hint=row.hint, see=row.see)
+        for row in search.unread
     }
     yield from _partly(_HANGING, unread)
 

@@ -74,7 +74,7 @@ def describe_through(cluster: Cluster, brokers: Sequence[int]) -> Quorum:
             errors.append(error)
     if not quorums and all(error.code in _NO_RESPONSE for error in errors):
         direct = _describe_directly(cluster, brokers[0])
-        quorums = [each for each in direct if isinstance(each, Quorum)]
+        quorums = [answer for answer in direct if isinstance(answer, Quorum)]
         if len(calls) + len(direct) > 1:
             errors[0].code = "no-controller"
     if not quorums:
@@ -384,7 +384,7 @@ def _voter_to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Vote
             )
         (directory,) = known
     name = next((endpoint.name for r in quorum.voters for endpoint in r.endpoints), "CONTROLLER")
-    endpoints = tuple(replace(each, name=each.name or name) for each in voter.endpoints)
+    endpoints = tuple(replace(endpoint, name=endpoint.name or name) for endpoint in voter.endpoints)
     return Voter(voter.id, directory, endpoints)
 
 

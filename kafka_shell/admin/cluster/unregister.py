@@ -68,7 +68,7 @@ def plan_unregister(cluster: Cluster, brokers: Iterable[int]) -> Plan:
 
 
 def _refusal(cluster: Cluster, broker: int) -> Failure | None:
-    if any(each.id == broker for each in cluster.brokers(refresh=True)):
+    if any(node.id == broker for node in cluster.brokers(refresh=True)):
         return failure(
             INVALID_REQUEST,
             text=f"broker {broker} is running",
@@ -89,7 +89,7 @@ def _warnings(cluster: Cluster, gone: Collection[int]) -> Iterable[str]:
         return
     scan = metadata_scan.scan(cluster)
     sick = [partition for name in scan.unhealthy() for partition in scan.topic(name).partitions]
-    running = {each.id for each in scan.brokers}
+    running = {node.id for node in scan.brokers}
     for broker in gone:
         count = sum(broker in row.replicas for row in sick)
         if count:

@@ -477,7 +477,7 @@ def plan_delete(cluster: Cluster, brokers: Sequence[int], keys: Sequence[str]) -
 
 
 def _running_failure(cluster: Cluster, broker: int) -> Failure | None:
-    if all(each.id != broker for each in cluster.brokers(refresh=True)):
+    if all(node.id != broker for node in cluster.brokers(refresh=True)):
         return None
     return failure(INVALID_REQUEST, text=f"broker {broker} is running")
 

@@ -210,7 +210,7 @@ def _known_limit(values: Mapping[str, str], key: str) -> int | None:
 
 
 def _lower(one: int | None, other: int | None) -> int | None:
-    return min((each for each in (one, other) if each is not None), default=None)
+    return min((policy for policy in (one, other) if policy is not None), default=None)
 
 
 def _beyond(key: str, values: Mapping[str, str]) -> str:

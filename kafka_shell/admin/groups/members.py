@@ -209,8 +209,8 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
         return Results.of(
             self.changes,
             (
-                row_failure(codes.get(each.instance_id or each.id), f"member {each.id}")
-                for each in self.members
+                row_failure(codes.get(member.instance_id or member.id), f"member {member.id}")
+                for member in self.members
             ),
         )
 

@@ -373,7 +373,7 @@ def committed_offsets(
 
     All coordinators are asked at once. A group that is gone has none.
     """
-    types = {each.name: each.type for each in groups}
+    types = {group.name: group.type for group in groups}
     wanted = {
         name: [group_offsets.SHARED if kind is GroupType.SHARE else group_offsets.COMMITTED]
         for name, kind in types.items()
@@ -407,10 +407,10 @@ def _readers(
         if isinstance(results, Failure):
             return iter(()) if results.code == GROUP_ID_NOT_FOUND else results
     assert not isinstance(group, Failure) and not isinstance(offsets, Failure)
-    committed = Counter(each.topic for each in offsets if each.topic in topics)
+    committed = Counter(partition.topic for partition in offsets if partition.topic in topics)
     members: dict[str, list[str]] = {}
     for member in group.members if group else ():
-        for topic in {*member.subscription, *(each.topic for each in member.assignment)}:
+        for topic in {*member.subscription, *(partition.topic for partition in member.assignment)}:
             if topic in topics:
                 members.setdefault(topic, []).append(member.client_id)
     return (

@@ -326,7 +326,7 @@ def _plan(cluster: Cluster, reads: Mapping[str, _Found], unseen: NotChecked | No
     past = {name: _moved_past(moved[name]) for name in changed}
     ahead = {name: skipped for name, (skipped, _) in past.items() if skipped}
     again = {name: back for name, (_, back) in past.items() if back}
-    skipped, read = (counted(sum(each.values()), "record") for each in (ahead, again))
+    skipped, read = (counted(sum(side.values()), "record") for side in (ahead, again))
     warnings = [f"{_groups(ahead)} will skip up to {skipped}"] if ahead else []
     warnings += [warning for name in changed for warning in reads[name].warnings]
     warnings += groups.warnings(cluster, changed, "changing its offsets")
@@ -337,10 +337,10 @@ def _plan(cluster: Cluster, reads: Mapping[str, _Found], unseen: NotChecked | No
         tuple(steps),
         refused=of_groups({name: group.refusals for name, group in reads.items()}),
         unchanged=tuple(
-            replace(offset_change(name, each, reads[name].kind), note=_UNCHANGED)
+            replace(offset_change(name, reset, reads[name].kind), note=_UNCHANGED)
             for name in moved
-            for each in reads[name].resets
-            if each.before == each.after
+            for reset in reads[name].resets
+            if reset.before == reset.after
         ),
         advice=Advice(
             warnings=tuple(warnings),
@@ -395,14 +395,14 @@ def _moved_past(moved: Sequence[Reset]) -> tuple[int, int]:
 
 def _whole_topics(group: _Found, moved: Sequence[Reset]) -> list[Reset]:
     """The resets that delete: offsets of share groups are deleted by topic (KIP-932)."""
-    gone = {each.partition: each for each in moved if each.after is None}
+    gone = {partition.partition: partition for partition in moved if partition.after is None}
     whole: list[Reset] = []
     # A partition without a start offset, of which nothing was read yet, has none to lose.
     held = by_topic(each for each, now in group.now.items() if now.offset is not None or now.error)
     for topic in by_topic(gone):
         there = held[topic]
         if gone.keys() >= set(there):
-            whole += [gone[each] for each in sorted(there)]
+            whole += [gone[partition] for partition in sorted(there)]
         else:
             group.refused[Resource("topic", topic)] = _by_topic_only(group.name, topic)
     return whole

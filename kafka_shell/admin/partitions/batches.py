@@ -243,8 +243,8 @@ class FollowBatches(Struct, frozen=True):
             time.sleep(POLL_S)
 
     def _start(self, cluster: Cluster, step: MoveReplicas) -> dict[TopicPartition, Failure]:
-        names = {str(each): each for each in step.target}
-        now = current_assignment(cluster, sorted({each.topic for each in step.target}))
+        names = {str(partition): partition for partition in step.target}
+        now = current_assignment(cluster, sorted({partition.topic for partition in step.target}))
         checked = (
             (each, _moved_elsewhere(now, each, to, self.before[each]))
             for each, to in step.target.items()
@@ -353,9 +353,9 @@ def _ask(
 def _receiving(metadata: MetadataScan, target: Assignment) -> set[int]:
     """The brokers that get replicas which they do not have."""
     now = {
-        TopicPartition(name, each.partition): each.replicas
-        for name in {each.topic for each in target}
+        TopicPartition(name, row.partition): row.replicas
+        for name in {partition.topic for partition in target}
         if name in metadata
-        for each in metadata.topic(name).partitions
+        for row in metadata.topic(name).partitions
     }
     return {id for each, after in target.items() for id in after if id not in now.get(each, after)}

@@ -76,7 +76,7 @@ class ElectLeaders(FieldsStep[Election], frozen=True):
             for topic in response.replica_election_results
             for row in topic.partition_result
         }
-        return [_failure(each.partition, rows.get(each.partition)) for each in self.items]
+        return [_failure(item.partition, rows.get(item.partition)) for item in self.items]
 
     def _request(self, partitions: Iterable[TopicPartition]) -> Any:
         return messages.ElectLeadersRequest(

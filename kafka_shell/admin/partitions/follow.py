@@ -64,7 +64,7 @@ class Follow(Struct, frozen=True):
         if self.moves is None:
             return False
         wanted = assignment_of(self.moves)
-        metadata = scan(cluster, sorted({each.topic for each in wanted}))
+        metadata = scan(cluster, sorted({partition.topic for partition in wanted}))
         ended = {
             TopicPartition(name, partition.partition): partition.replicas
             for name in metadata.names
@@ -179,7 +179,7 @@ class _Progress:
     def report(self, moving: Sequence[Reassignment]) -> None:
         """Report the progress of these; others that were reported before have ended."""
         self._end_wait()
-        now = {each.topic_partition: each for each in moving}
+        now = {partition.topic_partition: partition for partition in moving}
         self._task = self._task or f"Moving {counted(len(now), 'partition')}"
         for key, (_, size) in self._bytes.items():
             if key not in now:

@@ -159,14 +159,14 @@ def rows_of(
     cluster: Cluster, wanted: Assignment, moving: Mapping[TopicPartition, Reassignment]
 ) -> list[PartitionMove]:
     """The rows, as a broker has the replicas now."""
-    metadata = scan(cluster, sorted({each.topic for each in wanted}))
+    metadata = scan(cluster, sorted({partition.topic for partition in wanted}))
     now = {
         TopicPartition(name, partition.partition): partition.replicas
         for name in metadata.names
         for partition in metadata.topic(name).partitions
     }
-    sized = with_sizes(cluster, [moving[each] for each in wanted if each in moving])
-    measured = {each.topic_partition: each for each in sized}
+    sized = with_sizes(cluster, [moving[partition] for partition in wanted if partition in moving])
+    measured = {row.topic_partition: row for row in sized}
     rows = []
     for each, after in wanted.items():
         if each in measured:
@@ -244,7 +244,7 @@ def _read_again(
     just ended may still be shown, with its old and new replicas, by a broker that lags."""
     listed = Counter(partition.topic for partition in moving)
     names = [
-        each.name for each in metadata.summaries() if each.under_replicated > listed[each.name]
+        topic.name for topic in metadata.summaries() if topic.under_replicated > listed[topic.name]
     ]
     if not 0 < len(names) <= _MOST_READ_AGAIN:
         return {}

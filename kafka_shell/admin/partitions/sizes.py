@@ -98,10 +98,10 @@ def figures(
     """The size of the moves in this number of batches, and all brokers before and after."""
     loads = broker_loads(moves, racks, assignment, sizes)
     incoming = [load.incoming for load in loads]
-    total = None if None in incoming else sum(each or 0 for each in incoming)
+    total = None if None in incoming else sum(amount or 0 for amount in incoming)
     seconds = None
     if throttle and total is not None:
-        seconds = -(-max(each or 0 for each in incoming) // throttle)
+        seconds = -(-max(amount or 0 for amount in incoming) // throttle)
     copies = sum(len(move.adding) for move in moves)
     return (MoveSize(len(moves), copies, total, throttle, seconds, batches), *loads)
 

@@ -256,7 +256,7 @@ def _settled(
         failures = dict.fromkeys((move.partition for move in accepted), why)
     refused = {each: why for each, why in sent.failures.items() if each not in absent}
     done = (move.partition for move in accepted if move.partition not in failures)
-    return Results({each: each for each in done}, refused | failures)
+    return Results({move: move for move in done}, refused | failures)
 
 
 def _replicas_at_rest(

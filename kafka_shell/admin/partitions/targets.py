@@ -244,7 +244,7 @@ def with_factor(
 
 def topic_loads(now: CurrentAssignment, target: Assignment) -> TopicLoads:
     """The topics of these partitions by broker, before and after."""
-    names = {each.topic for each in target}
+    names = {partition.topic for partition in target}
     before = {name: [Counter[int]() for _ in range(4)] for name in sorted(names)}
     for each, replicas in now.replicas.items():
         if each.topic in names:
@@ -256,7 +256,7 @@ def topic_loads(now: CurrentAssignment, target: Assignment) -> TopicLoads:
             counts[3][then[0]] += 1
     return TopicLoads(
         tuple(
-            TopicLoad(name, *(dict(sorted(each.items())) for each in counts))
+            TopicLoad(name, *(dict(sorted(count.items())) for count in counts))
             for name, counts in before.items()
         )
     )

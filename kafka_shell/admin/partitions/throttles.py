@@ -313,7 +313,7 @@ def left_behind(
     """The throttles that no reassignment in progress needs (all, or those of `topics`, or those of
     `cancelled` partitions), and failures of resources that were not read. `known` configs are not
     read again."""
-    names = {each.topic for each in cancelled} if cancelled else topics
+    names = {partition.topic for partition in cancelled} if cancelled else topics
     record = record or {}
     own = {
         config: row for config, row in record.items()

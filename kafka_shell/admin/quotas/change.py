@@ -96,7 +96,7 @@ def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan
     return Plan(
         Effect.CHANGE,
         tuple(
-            AlterQuotas(tuple(each for entity in entities for each in new[entity]), now)
+            AlterQuotas(tuple(quota for entity in entities for quota in new[entity]), now)
             for entities in in_requests(new, lambda entity: len(new[entity]))
         ),
         refused=Results({}, refused),

@@ -214,7 +214,7 @@ def levels(user: str | None, client_id: str | None) -> tuple[QuotaEntity, ...]:
     users: tuple[_Name, ...] = (DEFAULT,) if user is None else (user, DEFAULT)
     clients: tuple[_Name, ...] = (DEFAULT,) if client_id is None else (client_id, DEFAULT)
     if client_id == "":
-        return tuple(QuotaEntity(user=each) for each in users)
+        return tuple(QuotaEntity(user=name) for name in users)
     of_users = [
         QuotaEntity(user=owner, client_id=client) for owner in users for client in (*clients, None)
     ]

@@ -247,13 +247,13 @@ def _plan(
         _decoded(hmac)
     known = read_tokens(cluster)
     by_hmac = {hmac: token for token, hmac in known.values()}
-    chosen = {token: hmac for each in ids for token, hmac in [known.get(each, (None, None))]
+    chosen = {token: hmac for token_id in ids for token, hmac in [known.get(token_id, (None, None))]
               if token is not None and hmac is not None}  # fmt: skip
     chosen |= {by_hmac.get(hmac, _token_of_hmac(hmac)): hmac for hmac in hmacs}
     missing = {
-        Resource("token", each): failure_of(DELEGATION_TOKEN_NOT_FOUND, f"token {each}")
-        for each in ids
-        if each not in known
+        Resource("token", token_id): failure_of(DELEGATION_TOKEN_NOT_FOUND, f"token {token_id}")
+        for token_id in ids
+        if token_id not in known
     }
     tokens = tuple(chosen)
     step = AlterExpiry(
@@ -304,4 +304,4 @@ def _token_of_hmac(hmac: Secret) -> DelegationToken:
 
 def _remaining(cluster: Cluster, ids: Iterable[str]) -> tuple[DelegationToken, ...]:
     now = read_tokens(cluster)
-    return tuple(now[each][0] for each in ids if each in now)
+    return tuple(now[token_id][0] for token_id in ids if token_id in now)

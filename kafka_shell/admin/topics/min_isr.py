@@ -114,9 +114,9 @@ def warnings(after: Iterable[Requirement], *, capped: bool) -> list[str]:
     """A warning for each combination with which acks=all producers fail, or fail as soon as one
     broker is down. `capped`: brokers cap min.insync.replicas at the number of replicas."""
     groups: dict[tuple[int, int], list[str]] = {}
-    for each in after:
-        if each.minimum > 1 and each.minimum >= each.factor > 0:
-            groups.setdefault((each.minimum, each.factor), []).append(each.topic)
+    for state in after:
+        if state.minimum > 1 and state.minimum >= state.factor > 0:
+            groups.setdefault((state.minimum, state.factor), []).append(state.topic)
     return [
         _warning(minimum, factor, sorted(topics), capped)
         for (minimum, factor), topics in sorted(groups.items())

@@ -46,7 +46,7 @@ def scan_reassigned(
     metadata = _with_reassignments(cluster, before)
     if not metadata.under_replicated or not metadata.reassignments_read:
         return metadata
-    under_replicated = [each.name for each in metadata.summaries() if each.under_replicated]
+    under_replicated = [topic.name for topic in metadata.summaries() if topic.under_replicated]
     if len(under_replicated) > _READ_AGAIN:
         return metadata
     now = scan(cluster, under_replicated, to)

@@ -27,7 +27,7 @@ K = TypeVar("K")
 def invalid_characters(name: str) -> str:
     """The characters that no topic name contains, for a message: `a space, @`; empty if none."""
     invalid = dict.fromkeys(_INVALID.findall(name))
-    return ", ".join("a space" if each == " " else escape(each) for each in invalid)
+    return ", ".join("a space" if char == " " else escape(char) for char in invalid)
 
 
 def with_near_misses(
@@ -71,10 +71,10 @@ def _similar_name(name: str, names: Sequence[str]) -> str | None:
     if len(names) > _MANY:
         first = name[0].lower()
         names = [
-            each
-            for each in names
-            if each[0].lower() == first and abs(len(each) - len(name)) <= _LENGTHS
+            known
+            for known in names
+            if known[0].lower() == first and abs(len(known) - len(name)) <= _LENGTHS
         ]
     if len(names) > _TOO_MANY:
         return None
-    return near_miss(name, (each for each in names if each != name))
+    return near_miss(name, (known for known in names if known != name))

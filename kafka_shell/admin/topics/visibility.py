@@ -41,7 +41,7 @@ def hidden(cluster: Cluster, visible: Container[str]) -> dict[str, Failure]:
         requires = "DESCRIBE on the cluster"
         return {HIDDEN: failure(CLUSTER_AUTHORIZATION_FAILED, text=text, requires=requires)}
     directories = log_dirs.describe(cluster)
-    stored = {replica.topic for dirs in directories for each in dirs for replica in each.replicas}
+    stored = {replica.topic for dirs in directories for dir_ in dirs for replica in dir_.replicas}
     others = sorted(name for name in stored if name not in visible)
     refused = {
         f"topic {name}": failure(code, about=f"topic {name}")

@@ -262,7 +262,7 @@ class FenceProducers(Struct, BaseStep, frozen=True):
                 codes |= _init_producers(cluster, left)
             except ShellError as error:
                 why = failure_of_rest(error, received=len(left) < len(self.transactions))
-                codes |= {each.transactional_id: why for each in left}
+                codes |= {transaction.transactional_id: why for transaction in left}
             left = [each for each in left if codes[each.transactional_id] in _NOT_YET]
             if not left:
                 break

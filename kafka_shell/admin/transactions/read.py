@@ -126,7 +126,7 @@ def _describe_round(
 def _coordinators(cluster: Cluster, requested: Sequence[str]) -> Results[str, int]:
     """The coordinator of each ID: one FindCoordinator request (API key 10) for all."""
     if requested and is_missing(cluster, _STATE_TOPIC):  # the request would create it
-        return Results({}, {each: _failure(each, TRANSACTIONAL_ID_NOT_FOUND) for each in requested})
+        return Results({}, {name: _failure(name, TRANSACTIONAL_ID_NOT_FOUND) for name in requested})
     kind = CoordinatorKind.TRANSACTION
     return coordinators.find(cluster, requested, kind, lambda each, code, _: _failure(each, code))
 
@@ -186,13 +186,13 @@ def find_hanging(
     now = int(clock() * 1000)
     candidates = [
         state
-        for each in states
-        for state in each
+        for of_partition in states
+        for state in of_partition
         if state.transaction_start is not None
         and (state.last_timestamp is None or now - state.last_timestamp > max_timeout_ms)
     ]
     hanging, unknown = only_hanging(cluster, candidates, clock=clock) if candidates else ((), {})
-    nameless = any(each.transactional_id is None for each in hanging)
+    nameless = any(transaction.transactional_id is None for transaction in hanging)
     return HangingSearch(
         found=hanging,
         searched=len(states.values),
@@ -246,7 +246,7 @@ def only_hanging(
     )
     ids = {row.producer_id: row.transactional_id for rows in listed for row in rows}
     known = describe(cluster, ids.values(), clock=clock)
-    silent = next((_unknown_transactions(*each) for each in listed.failures.items()), None)
+    silent = next((_unknown_transactions(*item) for item in listed.failures.items()), None)
     silent = silent or without_coordinator(cluster)
     now = int(clock() * 1000)
     transactions = []

@@ -31,7 +31,7 @@ FORM = "allow|deny PRINCIPAL OPERATIONS [from HOSTS] [on RESOURCE]"
 _PERMISSIONS = {"allow": AclPermission.ALLOW, "deny": AclPermission.DENY}
 _ANY_PERMISSION = {"any": AclPermission.ANY}
 OPERATIONS = {each.label: each for each in AclOperation if each > AclOperation.ANY}
-RESOURCE_TYPES = {each.kind: each for each in AclResourceType if each > AclResourceType.ANY}
+RESOURCE_TYPES = {type_.kind: type_ for type_ in AclResourceType if type_ > AclResourceType.ANY}
 # The options that name resources, without dashes; --user is a principal elsewhere.
 RESOURCE_OPTIONS = {
     "user-principal" if kind == "user" else kind: type for kind, type in RESOURCE_TYPES.items()

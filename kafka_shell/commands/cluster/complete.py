@@ -20,7 +20,7 @@ def offer_conditions(request: CompletionRequest, known: Catalog) -> Candidates:
 
 def offer_features(request: CompletionRequest, known: Catalog) -> Candidates:
     """Return the features with their levels, or the supported levels of a feature."""
-    features = {each.name: each for each in known.view.features.value}
+    features = {feature.name: feature for feature in known.view.features.value}
     if request.part != "value":
 
         def about(name: str) -> tuple[str, str]:

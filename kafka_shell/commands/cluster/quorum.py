@@ -65,7 +65,7 @@ def _to_add(invocation: Invocation, index: int) -> Voter:
 def voter_of(text: str) -> Voter:
     """The voter of ID@HOST:PORT[:DIRECTORY-ID]. Raises ValueError."""
     match = _ADD.fullmatch(text)
-    places = [_ENDPOINT.fullmatch(each) for each in match["at"].split(",")] if match else []
+    places = [_ENDPOINT.fullmatch(address) for address in match["at"].split(",")] if match else []
     endpoints = tuple(
         Endpoint(place["name"] or "", place["v6"] or place["host"], int(place["port"]))
         for place in places

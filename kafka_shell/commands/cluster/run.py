@@ -67,7 +67,7 @@ def describe_broker(
         for description in brokers
         for what, failure in description.not_read
     }
-    return Results({Resource("broker", str(each.broker.id)): each for each in brokers}, failures)
+    return Results({Resource("broker", str(row.broker.id)): row for row in brokers}, failures)
 
 
 def unregister_broker(invocation: Invocation, context: Context) -> Plan:

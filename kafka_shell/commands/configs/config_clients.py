@@ -231,7 +231,7 @@ def _alter_credentials(
         made = scram_options.complete(requested, user, password)
         plans.append(scram.plan_upsert(context.cluster, made))
     if deleted_keys:
-        plans.append(scram.plan_delete(context.cluster, [(user, each) for each in deleted_keys]))
+        plans.append(scram.plan_delete(context.cluster, [(user, key) for key in deleted_keys]))
     # The user is never without a credential: the old one is deleted only after the new one is set.
     return replace(merge_plans(plans), order=Order.CHAINED if len(plans) > 1 else Order.SEPARATE)
 
@@ -333,10 +333,10 @@ def _dynamic_lines(
     for config in configs:
         configured.setdefault(config.entity, {})[config.key] = config.value
     supported: dict[ClientEntity, dict[str, str]] = {}
-    for each in registrations:
-        software = f"softwareName={each.software_name}, softwareVersion={each.software_version}"
-        versions = supported.setdefault(each.entity, {})
-        versions[f"ClientInformation({software})"] = ", ".join(each.supported)
+    for client in registrations:
+        software = f"softwareName={client.software_name}, softwareVersion={client.software_version}"
+        versions = supported.setdefault(client.entity, {})
+        versions[f"ClientInformation({software})"] = ", ".join(client.supported)
     lines = [
         *(_line("Dynamic configs", entity, values) for entity, values in configured.items()),
         *(_line("Supported dynamic configs", entity, v) for entity, v in supported.items()),

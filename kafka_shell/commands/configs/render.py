@@ -150,7 +150,7 @@ def _narrow(entries: Sequence[ConfigEntry], width: int) -> Layout | None:
     """A layout in which all but a few keys fit; None if there is none."""
     for columns in _NARROWER:
         rest = lay_out(columns, entries)
-        widths = [_least(*each) for each in zip(rest.columns, rest.widths, strict=True)]
+        widths = [_least(*pair) for pair in zip(rest.columns, rest.widths, strict=True)]
         room = width - sum(widths) - len(GAP) * len(widths)
         keys = sorted(cells(entry.name) for entry in entries)
         fitting = [key for key in keys if key <= room]

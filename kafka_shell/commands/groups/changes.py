@@ -352,4 +352,4 @@ def plan_changes(context: Context, changes: Sequence[Change], _: dict[str, Any])
 
 def plan_deletions(context: Context, changes: Sequence[Change], _: dict[str, Any]) -> Plan:
     """The plan that deletes these groups."""
-    return group_members.plan_delete(context.cluster, [each.resource.name for each in changes])
+    return group_members.plan_delete(context.cluster, [change.resource.name for change in changes])

@@ -19,7 +19,7 @@ from kafka_shell.wire.connection import Cluster
 
 def list_groups(invocation: Invocation, context: Context) -> object:
     """The names of groups; with --long also details."""
-    types = [GroupType(each) for each in invocation["type"]]
+    types = [GroupType(type_) for type_ in invocation["type"]]
     listings = read.list_groups(context.cluster, invocation["state"], types)
     words, known = invocation["groups"], list(listings.values)
     if listings.failures:  # of brokers that did not respond, and may have the groups that are named

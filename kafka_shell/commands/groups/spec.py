@@ -26,7 +26,7 @@ _VIEWS = ("--offsets", "--members", "--state", "--lag")
 
 
 def _view(name: str, help: str) -> Option:
-    others = tuple(each for each in _VIEWS if each != name)
+    others = tuple(view for view in _VIEWS if view != name)
     return Option(name, kinds.FLAG, help, excludes=others)
 
 

@@ -370,7 +370,7 @@ def _finish(
             add_resume(error, invocation.text)
             raise
     if file is not None:
-        topics = list({each.topic: None for each in file.target})
+        topics = list({partition.topic: None for partition in file.target})
     record = throttle_record(context)
     state = reassignment.state(cluster, wanted, dirs, record.read(), topics)
     moving = under_way(cluster).values

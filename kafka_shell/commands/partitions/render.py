@@ -162,7 +162,7 @@ def _scores(score: GoalScore) -> Cell:
 
 def _by_broker(before: dict[int, int], after: dict[int, int]) -> Cell:
     """`1:6 -> 1:2 2:2 3:2`: counts by broker ID."""
-    was, now = (" ".join(f"{id}:{count}" for id, count in each.items()) for each in (before, after))
+    was, now = (" ".join(f"{id}:{count}" for id, count in side.items()) for side in (before, after))
     return was if was == now else text(f"{was} -> ") + text(now, "added")
 
 

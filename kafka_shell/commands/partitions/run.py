@@ -92,7 +92,7 @@ def plan_elections(context: Context, changes: Sequence[Change], _: dict[str, Any
     """The plan that elects leaders: the preferred ones, or any where there is none."""
     plans: list[Plan] = []
     for elect, unclean in ((elections.plan_preferred, False), (elections.plan_unclean, True)):
-        chosen = [each.resource.name for each in changes if (each.before is None) is unclean]
+        chosen = [change.resource.name for change in changes if (change.before is None) is unclean]
         if chosen:
             partitions = find(context.cluster, map(TopicPartition.of, chosen))
             plans.append(elect(partitions.keyed(lambda each: each.resource)))
@@ -125,7 +125,7 @@ def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | NoRows
         | {_broker(id): failure for id, failure in described.failures.items()}
         | down
     )
-    dirs = [dir for each in described for dir in each if _wanted(dir, invocation["log-dir"])]
+    dirs = [dir for dirs_ in described for dir in dirs_ if _wanted(dir, invocation["log-dir"])]
     if not dirs and not failures:
         return NoRows(f"no broker has log directory {invocation['log-dir']}")
     by = invocation["by"] or ("replica" if partitions is not None else "dir")

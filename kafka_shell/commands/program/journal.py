@@ -35,8 +35,8 @@ def journal(invocation: Invocation, context: Context) -> Rows[JournalEntry] | No
             span=invocation.span("undo"),
         )
     shown = [*islice(_selected(invocation, context), invocation["last"])][::-1]
-    readable = [each for each in shown if not isinstance(each, Path)]
-    invalid = {each: _invalid(each) for each in shown if isinstance(each, Path)}
+    readable = [entry for entry in shown if not isinstance(entry, Path)]
+    invalid = {entry: _invalid(entry) for entry in shown if isinstance(entry, Path)}
     if not shown:
         if not any(invocation[name] for name in ("session", "since", "resource")):
             return NoRows("the journal is empty: no changes were made from this machine")
@@ -114,7 +114,7 @@ def _matcher(text: str) -> Callable[[str, str], bool]:
     def matches(resource: str, kind: str) -> bool:
         name = resource.removeprefix(kind).removeprefix(" ")
         topic = name.rpartition(":")[0] if kind == "partition" else ""
-        return any(fnmatchcase(each, text) for each in (resource, name, topic) if each)
+        return any(fnmatchcase(word, text) for word in (resource, name, topic) if word)
 
     return matches
 

@@ -73,7 +73,7 @@ def _client(client: EffectiveQuotas) -> Iterator[Text]:
 
 def _levels(resolutions: Sequence[QuotaResolution], width: int | None) -> Iterator[Text]:
     """One row per level, one column per quota."""
-    rows = list(zip(*(each.levels for each in resolutions), strict=True))
+    rows = list(zip(*(resolution.levels for resolution in resolutions), strict=True))
     columns = [
         Column("LEVEL", lambda row: row[0].source.value),
         Column("ENTITY", lambda row: str(row[0].entity), role="name", overflow="drop"),

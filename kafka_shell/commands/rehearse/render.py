@@ -92,7 +92,7 @@ def _line(
         role: Role = "error" if line.status == FAILED else "hint"
         head = "error: " if line.status == FAILED else "unknown: "
         yield from (
-            text(_MARGIN) + each for each in hang(text(head, role) + text(line.error), room, 2)
+            text(_MARGIN) + row for row in hang(text(head, role) + text(line.error), room, 2)
         )
 
 

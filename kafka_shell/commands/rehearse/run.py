@@ -374,9 +374,9 @@ def placed_by(lines: Sequence[RehearsedLine], before: State) -> dict[str, int]:
                 placed |= {new.name: len(new.assignment) for new in step.items if new.name in done}
             elif isinstance(step, CreatePartitions):
                 placed |= {
-                    each.name: each.after
-                    for each in step.items
-                    if each.placed and each.name in done and placed.get(each.name) == each.before
+                    item.name: item.after
+                    for item in step.items
+                    if item.placed and item.name in done and placed.get(item.name) == item.before
                 }
     return placed
 

@@ -135,7 +135,7 @@ class TwinCluster(Cluster):
                     yield at, _row(code, each)
             return
         items: Sequence[Any] = request.topics
-        names = [each.name for each in items]
+        names = [item.name for item in items]
         if key == _DELETE_TOPICS:
             items, names = items or request.topic_names, request.topic_names  # by ID, or by name
         for at, (each, name) in enumerate(zip(items, names, strict=True)):

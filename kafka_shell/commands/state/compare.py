@@ -235,7 +235,7 @@ def compare_sources(
     before: StateSource, after: StateSource, kinds: Sequence[str], context: Context
 ) -> StateDiff:
     """Read both sides and compare these kinds."""
-    files = [only(each.file, kinds) if each.file else None for each in (before, after)]
+    files = [only(side.file, kinds) if side.file else None for side in (before, after)]
     first = files[0] or _read(before, files[1], kinds, context)
     second = files[1] or _read(after, files[0], kinds, context)
     both = FileDifferences()
@@ -247,7 +247,7 @@ def compare_sources(
         both.found += differences(first, second)
     turned = files[0] is not None and files[1] is None
     differing, outside = (
-        tuple(Differing.of(reverse(each.change) if turned else each.change) for each in every)
+        tuple(Differing.of(reverse(item.change) if turned else item.change) for item in every)
         for every in (both.found, both.out_of_scope)
     )
     unread = {

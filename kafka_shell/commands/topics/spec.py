@@ -60,7 +60,7 @@ def convert_assignment(parameter: Parameter, text: str) -> tuple[tuple[int, ...]
                 at=place,
                 hint="Give one list per partition, with the preferred leader first.",
             )
-        replicas = tuple(int(each) for each in part.split(":"))
+        replicas = tuple(int(broker) for broker in part.split(":"))
         if len(set(replicas)) < len(replicas):
             raise invalid(parameter, "a list of distinct brokers per partition", part, at=place)
         if partitions and len(replicas) != len(partitions[0]):

@@ -42,7 +42,7 @@ def _load(name: str) -> Any:
 
     names = (f"{name.removesuffix('Request')}Response", name)
     response, request = (
-        new_class(each, (ApiMessage,), {"load_json": __package__}) for each in names
+        new_class(name_, (ApiMessage,), {"load_json": __package__}) for name_ in names
     )
     _responses.append(response)
     return request

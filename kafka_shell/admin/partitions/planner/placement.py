@@ -103,14 +103,14 @@ class Placement:
         chosen = None if problem.chosen is None else set(problem.chosen)
         brokers = range(len(self.ids))
         self.start: list[Replicas] = [
-            tuple(index[id] for id in assignment[each]) for each in self.partitions
+            tuple(index[id] for id in assignment[partition]) for partition in self.partitions
         ]
         self.replicas: list[Replicas] = list(self.start)
-        self.chosen = [chosen is None or each in chosen for each in self.partitions]
-        sizes = [problem.sizes.get(each) for each in self.partitions]
+        self.chosen = [chosen is None or partition in chosen for partition in self.partitions]
+        sizes = [problem.sizes.get(partition) for partition in self.partitions]
         self.size: list[int] = [size or 0 for size in sizes]
         self.copyable = [problem.copy_unknown or size is not None for size in sizes]
-        self.write = [problem.writes.get(each, 0.0) for each in self.partitions]
+        self.write = [problem.writes.get(partition, 0.0) for partition in self.partitions]
         self.topics: list[list[int]] = []  # the partitions of each topic
         self.topic: list[int] = []  # of each partition
         last = None
@@ -175,7 +175,7 @@ class Placement:
 
     def swap(self, at: int, old: int, new: int) -> None:
         """Replace one broker by another, at its place."""
-        self.set(at, tuple(new if each == old else each for each in self.replicas[at]))
+        self.set(at, tuple(new if broker == old else broker for broker in self.replicas[at]))
 
     def set_leader(self, at: int, broker: int) -> None:
         """Make one of the replicas the preferred leader; the former one takes its place."""
@@ -221,8 +221,8 @@ class Placement:
         if not self.racked or there == here:
             return True
         crowd = 0
-        for each in self.replicas[at]:
-            crowd += (rack[each] == here) - (rack[each] == there)
+        for broker in self.replicas[at]:
+            crowd += (rack[broker] == here) - (rack[broker] == there)
         return crowd > 0
 
     def may_pass_leadership(self, at: int, old: int, new: int) -> bool:
@@ -240,7 +240,7 @@ class Placement:
     def changes(self) -> dict[TopicPartition, Replicas]:
         """The new replicas of these partitions, as broker IDs."""
         return {
-            self.partitions[at]: tuple(self.ids[each] for each in self.replicas[at])
+            self.partitions[at]: tuple(self.ids[broker] for broker in self.replicas[at])
             for at in self.changed()
         }
 

@@ -33,7 +33,7 @@ def replace_leaving(placement: Placement) -> list[int]:
 
 
 def _replace(placement: Placement, at: int, old: int) -> bool:
-    beside = tuple(each for each in placement.replicas[at] if each != old)
+    beside = tuple(broker for broker in placement.replicas[at] if broker != old)
     new = best_target(placement, at, beside, leads=placement.replicas[at][0] == old)
     if new is not None:
         placement.swap(at, old, new)
@@ -46,7 +46,7 @@ def best_target(
     """The target for a replica beside others: in the emptiest rack, then by the soft goals."""
     replicas, topic = placement.replicas[at], placement.topic[at]
     count, led = placement.count[topic], placement.led[topic]
-    crowd = Counter(placement.rack[each] for each in beside)
+    crowd = Counter(placement.rack[broker] for broker in beside)
     by_crowd: dict[int, list[int]] = {}
     for rack, brokers in placement.by_rack.items():
         by_crowd.setdefault(crowd[rack], []).extend(brokers)
@@ -58,8 +58,8 @@ def best_target(
     for _, brokers in sorted(by_crowd.items()):
         free = [broker for broker in brokers if broker not in replicas]
         while free:
-            fewest = min(count.get(each, 0) for each in free)
-            new = min((each for each in free if count.get(each, 0) == fewest), key=load)
+            fewest = min(count.get(broker, 0) for broker in free)
+            new = min((broker for broker in free if count.get(broker, 0) == fewest), key=load)
             if placement.fits(at, new):
                 return new
             free.remove(new)

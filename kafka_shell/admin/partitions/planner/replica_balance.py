@@ -146,9 +146,9 @@ def _order_in_one_pass(placement: Placement) -> None:
         if not others or not placement.is_target[first] or not placement.may_reorder(at):
             continue
         fit = [
-            each
-            for each in others
-            if placement.is_target[each] and placement.may_pass_leadership(at, first, each)
+            replica
+            for replica in others
+            if placement.is_target[replica] and placement.may_pass_leadership(at, first, replica)
         ]
         least = min(fit, key=leads.__getitem__, default=first)
         if leads[first] >= leads[least] + 2:
@@ -419,12 +419,12 @@ class _ReplicasBySize:
             return -1
         return next(
             (
-                each
-                for each in islice(placement.topics[topic], _TRIED_IN_EXCHANGE)
-                if self._leads(each, new)
-                and old in placement.replicas[each]
-                and not placement.write[each]
-                and placement.may_reorder(each)
+                partition
+                for partition in islice(placement.topics[topic], _TRIED_IN_EXCHANGE)
+                if self._leads(partition, new)
+                and old in placement.replicas[partition]
+                and not placement.write[partition]
+                and placement.may_reorder(partition)
             ),
             -1,
         )

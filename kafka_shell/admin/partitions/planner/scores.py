@@ -97,9 +97,9 @@ def value(placement: Placement, goal: str) -> float:
             else 0
         )
     if goal == TOPIC_REPLICAS:
-        return sum(topic_imbalance(each, placement) for each in placement.count)
+        return sum(topic_imbalance(topic, placement) for topic in placement.count)
     if goal == TOPIC_LEADERS:
-        return sum(topic_imbalance(each, placement) for each in placement.led)
+        return sum(topic_imbalance(topic, placement) for topic in placement.led)
     shares = Shares(placement)
     if goal == LEADERS:
         return _total_imbalance(placement, placement.leads, shares.leaders)

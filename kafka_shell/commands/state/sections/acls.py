@@ -29,7 +29,7 @@ from kafka_shell.commands.state.section import (
 )
 from kafka_shell.wire.connection import Cluster
 
-_OPERATIONS = {each.label.lower() for each in AclOperation}
+_OPERATIONS = {operation.label.lower() for operation in AclOperation}
 
 
 class Acls(Section):

@@ -70,7 +70,7 @@ class Subjects(Section):
             error.status = Status.FAILED  # the cluster itself can be read
             raise
         state.unread |= {str(resource): why for resource, why in versions.failures.items()}
-        return {each.subject: _fields_of(each) for each in versions}
+        return {version.subject: _fields_of(version) for version in versions}
 
     def load(self, loading: Loading, text: str, at: DocumentValue, place: DocumentValue) -> Loaded:
         given = place.fields(f"subject {text}", _FIELDS)
@@ -134,12 +134,12 @@ class Subjects(Section):
         at which none is."""
         registry = _registry(planning.context)
         wanted = planning.wanted.part(self.name)
-        rest = [each for each in differences if each.verb != "delete"]
-        gone = [each.key for each in differences if each.verb == "delete"]
+        rest = [difference for difference in differences if difference.verb != "delete"]
+        gone = [difference.key for difference in differences if difference.verb == "delete"]
         levels = {
-            each.key: str(wanted[each.key][_LEVEL])
-            for each in rest
-            if _LEVEL in wanted[each.key] and each.field in ("", _LEVEL)
+            difference.key: str(wanted[difference.key][_LEVEL])
+            for difference in rest
+            if _LEVEL in wanted[difference.key] and difference.field in ("", _LEVEL)
         }
         unchecked = {key: level for key, level in levels.items() if level == _UNCHECKED}
         if unchecked:

@@ -209,7 +209,7 @@ def _read(cluster: Cluster, request: StateRequest, state: State) -> dict[str, Fi
     every = request.topics is None or request.others
     wanted = None if every else sorted(request.topics or ())
     seen, targets = _targets_of_reassignments(cluster, wanted, state)
-    summaries = {each.name: each for each in seen.summaries()}
+    summaries = {topic.name: topic for topic in seen.summaries()}
     names = sorted(
         name
         for name, each in summaries.items()
