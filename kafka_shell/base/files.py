@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import io
 import os
@@ -277,16 +278,43 @@ def replace_file(temporary: Path, path: Path, *, append: bool = False) -> None:
     temporary.unlink()
 
 
+def replace_files(texts: Mapping[Path, str]) -> None:
+    """Replace files at once, with the mode of the file before, or that of the umask: all are
+    written beside theirs, under names that begin with a dot, before any is replaced. Raises OSError
+    that names the file."""
+    real = {path: path.resolve() for path in texts}  # keep symbolic links
+    end = os.urandom(4).hex()
+    temporary = {path: file.with_name(f".{file.name[:200]}.{end}") for path, file in real.items()}
+    try:
+        for path, text in texts.items():
+            _check_replaceable(real[path])
+            with open_private(temporary[path], "x") as file:
+                file.write(text)
+        for path in texts:
+            replace_file(temporary[path], real[path])
+    except OSError as error:
+        error.filename = str(path)
+        raise
+    finally:
+        for each in temporary.values():
+            each.unlink(missing_ok=True)
+
+
+def _check_replaceable(file: Path) -> None:
+    """Raise OSError if there is a file that cannot be replaced."""
+    if file.exists() and not file.is_file():
+        raise OSError(errno.EINVAL, "not a regular file")
+    if file.exists() and not os.access(file, os.W_OK):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+
+
 def write_whole(path: Path, text: str) -> None:
-    """Replace a file at once, so that who reads it sees the old or the new text, with the mode of
-    the file before, or that of the umask. Raises OSError."""
-    if path.exists() and not path.is_file():  # such as /dev/stdout
+    """Replace a file at once; write to what is not a regular file, such as /dev/stdout. Raises
+    OSError."""
+    if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
-        return
-    path = path.resolve()
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    write_private(temporary, text)
-    replace_file(temporary, path)
+    else:
+        replace_files({path: text})
 
 
 # The XDG base directories of the user, also used on macOS.

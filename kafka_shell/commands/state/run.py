@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ from kafka_shell.admin.acls.model import AclBinding, AclResourceType, PatternTyp
 from kafka_shell.admin.topics.visibility import HIDDEN, hidden
 from kafka_shell.base.command_results import Document
 from kafka_shell.base.errors import ShellError, Status, UsageError, did_you_mean
-from kafka_shell.base.files import open_private, replace_file
+from kafka_shell.base.files import replace_files
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, to_path
 from kafka_shell.commands import select
@@ -225,7 +223,7 @@ def write_folder(
         kept = kept if partial else []
         end = ".partial" if kept else ""
         texts = {path / f"{name}{end}": as_text(document(part)) for name, part in names.items()}
-        _write_all(texts)
+        replace_files(texts)
         # Names that differ in case may be one file (macOS), which was just written.
         written = {_identity(file) for file in texts}
         stale = [file for file in earlier if not partial and _identity(file) not in written]
@@ -239,39 +237,9 @@ def write_folder(
     return FolderExport(tuple(map(str, texts)), tuple(map(str, stale)), tuple(map(str, kept)))
 
 
-def _write_all(texts: Mapping[Path, str]) -> None:
-    """Write all files under temporary names, which `load` ignores, and only then replace any: a
-    state file that is cut short may be valid, and --prune would delete what it lacks. Raises
-    OSError that names the file."""
-    real = {path: path.resolve() for path in texts}  # keep symbolic links
-    end = os.urandom(4).hex()
-    temporary = {path: each.with_name(f".{each.name[:200]}.{end}") for path, each in real.items()}
-    try:
-        for path, text in texts.items():
-            _check_replaceable(real[path])
-            with open_private(temporary[path], "x") as file:
-                file.write(text)
-        for path in texts:
-            replace_file(temporary[path], real[path])
-    except OSError as error:
-        error.filename = str(path)
-        raise
-    finally:
-        for each in temporary.values():
-            each.unlink(missing_ok=True)
-
-
 def _identity(file: Path) -> tuple[int, int]:
     stat_result = file.lstat()
     return stat_result.st_dev, stat_result.st_ino
-
-
-def _check_replaceable(file: Path) -> None:
-    """Raise OSError if there is a file that cannot be replaced."""
-    if file.exists() and not file.is_file():
-        raise OSError(errno.EINVAL, "not a regular file")
-    if file.exists() and not os.access(file, os.W_OK):
-        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def _others(path: Path, names: Collection[str]) -> list[Path]:

@@ -110,7 +110,7 @@ def test_files_are_private_until_they_replace_others(
         modes.add(temporary.stat().st_mode & 0o777)
         replace_file(temporary, path)
 
-    monkeypatch.setattr("kafka_shell.commands.state.run.replace_file", spied)
+    monkeypatch.setattr("kafka_shell.base.files.replace_file", spied)
     export(tmp_path / "state", state(2))
     assert modes == {0o600}
     assert (tmp_path / "state" / "topics.yaml").stat().st_mode & 0o777 == 0o600
