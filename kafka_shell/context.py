@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kafka_shell.sandbox.cluster import Attachment
     from kafka_shell.settings import Settings
     from kafka_shell.view.cache import Cache
-    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.cluster import Cluster
     from kafka_shell.wire.endpoint import ConnectionConfig
 
 
@@ -274,7 +274,7 @@ class Context(Struct, frozen=True):
         """The cluster of the settings. Connects when the first request is sent."""
         session = self.session
         if session.cluster is None:
-            from kafka_shell.wire.connection import Cluster
+            from kafka_shell.wire.cluster import Cluster
 
             session.cluster = Cluster(self.connection)
             session.cluster.on_wait(getattr(self.report, "waiting", None))

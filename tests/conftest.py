@@ -24,7 +24,7 @@ from kafka_shell.sandbox.cluster import attach, exclusive_lock, leave, wipe
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import make_topic
 from tests.support.in_process_shell import Shell
 from tests.support.program import Program

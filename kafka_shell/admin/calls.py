@@ -11,7 +11,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Effect, NotChecked, Plan, Report, Resource, apply
 from kafka_shell.base.results import Results
 from kafka_shell.wire.client_properties import Property, to_connection
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 P = ParamSpec("P")
 T = TypeVar("T")

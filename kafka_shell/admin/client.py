@@ -70,7 +70,7 @@ from kafka_shell.base.errors import UsageError
 from kafka_shell.base.plans import Plan, Secret
 from kafka_shell.base.results import Results
 from kafka_shell.wire.client_properties import read_properties
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.model import Topic, TopicSummary
 
 _BOOTSTRAP = "bootstrap.servers"

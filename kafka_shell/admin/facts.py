@@ -12,7 +12,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import NotChecked
 from kafka_shell.base.results import Failure, as_failure
 from kafka_shell.base.units import counted
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.failures import in_one_line
 
 BUDGET_S = 4.0  # for the facts of one plan

@@ -13,7 +13,7 @@ from kafka_shell.base.plans import Change, Outcomes, StepInterrupted, Value
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import same_value
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.cluster import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import REQUEST_TIMED_OUT, RESOURCE_NOT_FOUND
 from kafka_shell.wire.failures import failure
 

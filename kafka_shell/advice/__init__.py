@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from kafka_shell.base.plans import Advice, Plan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 # Each question, the gravest first, with the kinds of resources whose changes it may apply to.
 QUESTIONS: dict[str, set[str]] = {

@@ -17,7 +17,7 @@ from kafka_shell.advice.reads import Reads
 from kafka_shell.base.plans import Advice, NotChecked
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan
 from kafka_shell.wire.model import Partition, Topic
 

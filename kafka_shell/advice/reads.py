@@ -21,7 +21,7 @@ from kafka_shell.advice.altered_configs import AlteredConfig, altered_configs, i
 from kafka_shell.base.plans import NotChecked, Plan
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import counted
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigEntry
     from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.base.results import Failure, Results
-    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.cluster import Cluster
     from kafka_shell.wire.metadata_scan import MetadataScan
 
 K = TypeVar("K")

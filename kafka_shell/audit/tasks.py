@@ -22,7 +22,7 @@ from kafka_shell.wire.endpoint import parse_via
 from kafka_shell.wire.rounds import in_slices
 
 if TYPE_CHECKING:
-    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.cluster import Cluster
 
 # The tasks of a collection, which Spark executors receive as JSON.
 #
@@ -241,7 +241,7 @@ def open_target(target: Target) -> Cluster:
     from pathlib import Path
 
     from kafka_shell import settings
-    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.cluster import Cluster
 
     flags: dict[str, object] = {
         "profile": target.profile,

@@ -16,7 +16,7 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.language.kinds import is_pattern, select, split
 from kafka_shell.output.resource_kinds import KINDS
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan
 from kafka_shell.wire.model import Partition
 

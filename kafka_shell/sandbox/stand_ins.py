@@ -26,7 +26,7 @@ from kafka_shell.sandbox.jars import Report
 from kafka_shell.sandbox.security import TWIN_USER
 from kafka_shell.sandbox.state import RACKS, Sandbox
 from kafka_shell.wire import messages, metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from kafka_shell.wire.failures import as_error
 from kafka_shell.wire.requests import Call, Coordinator, CoordinatorKind

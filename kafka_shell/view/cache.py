@@ -41,12 +41,12 @@ from kafka_shell.view.view import (
     TopicIndex,
     TopicsOf,
 )
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.model import Broker, TopicSummary
 
 if TYPE_CHECKING:
     from kafka_shell.view.parts import LastRead
-    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.cluster import Cluster
     from kafka_shell.wire.endpoint import ConnectionConfig
     from kafka_shell.wire.metadata_scan import MetadataScan
 

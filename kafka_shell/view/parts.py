@@ -32,7 +32,7 @@ from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.results import Failure, Results, Rows, as_failure, with_failures
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import NAMES, NO_PROPERTIES, Part, Properties, TopicsOf
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.failures import as_error
 
 T = TypeVar("T")

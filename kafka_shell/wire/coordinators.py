@@ -17,7 +17,7 @@ from kafka_shell.base.structs import Resource
 from kafka_shell.base.text import named
 from kafka_shell.base.waits import FAILOVER_S
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import (
     COORDINATOR_NOT_AVAILABLE,
     GROUP_ID_NOT_FOUND,

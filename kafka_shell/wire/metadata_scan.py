@@ -22,7 +22,7 @@ from kafka_shell.wire.requests import ANY, RawRequest, Target
 
 if TYPE_CHECKING:
     from kafka_shell.base.results import Failure
-    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.cluster import Cluster
 
 
 # Patterns of healthy topics in Metadata responses: a match replaces the scan of a topic.

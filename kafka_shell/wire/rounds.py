@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Results
 from kafka_shell.base.waits import LEADERS_S, PROGRESS_S
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import THROTTLING_QUOTA_EXCEEDED
 from kafka_shell.wire.failures import failure_of_rest
 

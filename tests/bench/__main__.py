@@ -47,7 +47,7 @@ print(client.describe_configs([ConfigResource("TOPIC", name) for name in client.
 # What export and diff read, and nothing else.
 READING = """
 import sys
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.commands.state.read import read_state
 from kafka_shell.commands.state.section import StateRequest

@@ -27,7 +27,7 @@ from kafka_shell.shell.completer import ShellCompleter
 from kafka_shell.shell.keys import reduce_latency
 from kafka_shell.view.cache import Cache, read_topics
 from kafka_shell.view.view import ClusterView
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.wire.metadata_scan import MetadataScan, encode_request
 from kafka_shell.wire.requests import RawRequest

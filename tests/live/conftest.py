@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.brokers import running
 from tests.support.changes import connect
 from tests.support.schema_registry import Registry, running_registry

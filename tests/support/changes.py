@@ -14,7 +14,7 @@ from kafka_shell.base.plans import Change, Plan, apply
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.wire.model import Topic
 from kafka_shell.wire.requests import Call, Coordinator, as_request

@@ -20,7 +20,7 @@ from kafka_shell.audit.table import arrow_schema
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.tasks import ClusterNames, ReadTask, Target, collect, open_target, split
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 
 def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) -> ClusterTables:

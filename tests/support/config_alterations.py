@@ -15,7 +15,7 @@ from kafka_shell.admin.configs.model import (
     ResourceType,
 )
 from kafka_shell.base.plans import Change
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done
 
 BROKER = ConfigResource(ResourceType.BROKER, "1")

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.write import Writer
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import make_topic
 
 NOON = 1_769_860_800_000  # 2026-01-31T12:00Z

@@ -8,7 +8,7 @@ from typing import Any
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import codecs
 from kafka_shell.admin.topics.partitions import find
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.requests import Node
 from tests.support.waiting import wait_for
 

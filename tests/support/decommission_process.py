@@ -9,7 +9,7 @@ from kafka_shell.admin.cluster.registrations import registered
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions import log_dirs
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import scan
 from tests.support.program import Program
 from tests.support.program_process import Running, running

@@ -28,7 +28,7 @@ from kafka_shell.admin.partitions.throttles import Config, broker_config
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
 from kafka_shell.wire.metadata_scan import MetadataScan
 from kafka_shell.wire.model import Broker

@@ -13,7 +13,7 @@ from kafka_shell.admin.groups.model import Group
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.waiting import wait_for
 

@@ -15,7 +15,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.plans import apply
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.program import Program
 
 GUARDS = ("confirm", "typed", "read-only")

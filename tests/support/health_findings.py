@@ -8,7 +8,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.cluster.render import command_of
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 ONLY_READS = "verify-reassign-partitions"  # without --finish
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.partitions import find
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.requests import CONTROLLER
 from tests.support.waiting import applied, wait_for
 

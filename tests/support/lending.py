@@ -17,7 +17,7 @@ from kafka_shell.commands.state.section import StateRequest
 from kafka_shell.commands.state.spec import KINDS
 from kafka_shell.sandbox.cluster import status
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import scan
 from tests.support.brokers import running
 from tests.support.changes import connect, done

@@ -13,7 +13,7 @@ from kafka_shell.admin.acls.model import (
 from kafka_shell.base.plans import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from tests.support.changes import done
 

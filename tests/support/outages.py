@@ -20,7 +20,7 @@ from kafka_shell.base.plans import apply
 from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.cluster import start, status
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import Address
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.pool import Pool

@@ -8,7 +8,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.fetching import fetching
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.records.read import Reading, last, spans
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 
 def read_all(cluster: Cluster, topic: str, partitions: int = 3) -> list[Record]:

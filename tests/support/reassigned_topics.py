@@ -17,7 +17,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import scan
 from tests.support.changes import described, make_topic
 from tests.support.waiting import applied, wait_for

@@ -14,7 +14,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.transactions import producers
 from kafka_shell.base.plans import apply
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.requests import Coordinator, CoordinatorKind, Node
 from tests.support.waiting import wait_for
 

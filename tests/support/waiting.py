@@ -8,7 +8,7 @@ from typing import TypeVar
 from uuid import uuid4
 
 from kafka_shell.admin.topics import change as topic_changes
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import Address, ConnectionConfig
 from kafka_shell.wire.metadata_scan import scan
 from tests.support.changes import done, make_topic

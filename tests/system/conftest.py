@@ -16,7 +16,7 @@ from kafka_shell.sandbox.cluster import wipe
 from kafka_shell.sandbox.jars import no_report
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import reassigned_topics
 from tests.support.brokers import running
 from tests.support.changes import connect

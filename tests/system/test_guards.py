@@ -12,7 +12,7 @@ import pexpect
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.guarded import (
     ALTER,
     DELETE,

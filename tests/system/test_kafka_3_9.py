@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shell.admin.cluster import features
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.live.admin.client_configs.test_client_configs import (
     test_a_store_that_would_lose_configs_is_refused_with_the_remedy,
     test_the_first_change_makes_the_topics_and_asks,

@@ -15,7 +15,7 @@ from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.settings import Settings, load
 from kafka_shell.wire import endpoint
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.program import Process
 from tests.support.samples import Tty
 

@@ -27,7 +27,7 @@ from kafka_shell.admin.acls.model import (
 from kafka_shell.admin.configs.read import of_some_broker
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.structs import replace
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 ANYONE = "User:*"
 _IMPLY = {

@@ -27,7 +27,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import times
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import INVALID_REQUEST, RESOURCE_NOT_FOUND
 from kafka_shell.wire.failures import failure
 from kafka_shell.wire.requests import CONTROLLER

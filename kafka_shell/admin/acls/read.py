@@ -21,7 +21,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import SECURITY_DISABLED
 from kafka_shell.wire.failures import BrokerError, as_error, failure
 from kafka_shell.wire.requests import Call

@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.coordinators import OFFSETS_TOPIC, partition_of
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import Node

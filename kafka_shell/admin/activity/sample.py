@@ -31,7 +31,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource
 from kafka_shell.base.units import counted
 from kafka_shell.base.waits import REFRESH_S
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED, KAFKA_STORAGE_ERROR
 from kafka_shell.wire.failures import error_name, failure
 from kafka_shell.wire.frames import Reader, count

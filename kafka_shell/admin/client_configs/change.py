@@ -24,7 +24,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Advice, Change, Effect, Order, Outcomes, Plan, Resource, Value
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 _INVALID = "the previous value is invalid and cannot be restored"
 _HIDDEN = "the previous value could not be decoded and cannot be restored"

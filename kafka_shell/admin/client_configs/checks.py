@@ -19,7 +19,7 @@ from kafka_shell.admin.quotas.model import Default
 from kafka_shell.base.errors import MistakeCollector, ShellError, did_you_mean
 from kafka_shell.base.plans import NotChecked, Resource
 from kafka_shell.base.results import Failure
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import INVALID_REQUEST
 
 _TIMEOUTS = (keys.SESSION, keys.HEARTBEAT)

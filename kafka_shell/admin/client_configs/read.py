@@ -25,7 +25,7 @@ from kafka_shell.admin.client_configs.model import (
 from kafka_shell.admin.records import read as log
 from kafka_shell.admin.records.model import Record
 from kafka_shell.base.results import Failure, Results
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 
 def describe(

@@ -14,7 +14,7 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.plans import Advice, Effect, Plan
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import Resource
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.failures import as_error
 
 _UNKNOWN_TOPIC = "UNKNOWN_TOPIC_OR_PARTITION"

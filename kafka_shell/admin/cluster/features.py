@@ -15,7 +15,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource
 from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import (
     BROKER_NOT_AVAILABLE,
     INVALID_UPDATE_VERSION,

@@ -57,8 +57,8 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.text import named
 from kafka_shell.base.units import counted, some
 from kafka_shell.base.waits import CONTROLLER_S, GRACE_S, PROBE_S, SETTLE_S
-from kafka_shell.wire import connection as parallel
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire import cluster as parallel
+from kafka_shell.wire.cluster import Cluster, wait_until_visible
 from kafka_shell.wire.endpoint import Address
 from kafka_shell.wire.failures import AUTHORIZATION, in_one_line
 from kafka_shell.wire.metadata_scan import MetadataScan

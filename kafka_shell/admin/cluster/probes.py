@@ -20,7 +20,7 @@ from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.waits import CONTROLLER_S, WAITING_S
 from kafka_shell.wire import frames, messages
 from kafka_shell.wire import requests as versions
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.dial import Loop
 from kafka_shell.wire.endpoint import Address, ConnectionConfig
 from kafka_shell.wire.failures import AUTHORIZATION, connect_timeout, silent

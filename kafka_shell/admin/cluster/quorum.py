@@ -20,9 +20,9 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import approximate_duration, counted
 from kafka_shell.base.waits import CHANGE_MS
-from kafka_shell.wire import connection as parallel
+from kafka_shell.wire import cluster as parallel
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.cluster import Cluster, wait_until_visible
 from kafka_shell.wire.endpoint import Address, parse_addresses
 from kafka_shell.wire.error_codes import (
     DUPLICATE_VOTER,

@@ -21,7 +21,7 @@ from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import some
 from kafka_shell.base.waits import CONTROLLER_S, PART_S, PROBE_S
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
 from kafka_shell.wire.error_codes import BROKER_NOT_AVAILABLE
 from kafka_shell.wire.failures import failure

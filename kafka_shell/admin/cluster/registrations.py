@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.model import Broker
 

@@ -12,7 +12,7 @@ from kafka_shell.base.plans import Advice, Change, Effect, Outcomes, Plan, Resou
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import counted, some
 from kafka_shell.wire import messages, metadata_scan
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.cluster import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import BROKER_ID_NOT_REGISTERED, INVALID_REQUEST
 from kafka_shell.wire.failures import as_error, failure
 from kafka_shell.wire.model import Partition

@@ -47,7 +47,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import format_config_value, same_value
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.cluster import Cluster, wait_until_visible
 from kafka_shell.wire.endpoint import Address
 from kafka_shell.wire.error_codes import INVALID_REQUEST
 from kafka_shell.wire.failures import as_error, failure

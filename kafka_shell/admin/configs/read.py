@@ -22,7 +22,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import ConfigType, convert_unit
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import BROKER_NOT_AVAILABLE, INVALID_REQUEST, UNSUPPORTED_VERSION
 from kafka_shell.wire.failures import as_error, failure
 from kafka_shell.wire.frames import Reader, count, string

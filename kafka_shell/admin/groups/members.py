@@ -26,7 +26,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import named
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.coordinators import GroupApi, ask
 from kafka_shell.wire.error_codes import GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID
 from kafka_shell.wire.failures import failure

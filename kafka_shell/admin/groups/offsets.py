@@ -18,7 +18,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import some
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.coordinators import GroupApi, GroupResponses, ResponsesByGroup, ask
 from kafka_shell.wire.error_codes import (
     GROUP_ID_NOT_FOUND,

@@ -19,7 +19,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.text import named
 from kafka_shell.base.waits import FAILOVER_S
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import (
     GROUP_SUBSCRIBED_TO_TOPIC,
     TOPIC_AUTHORIZATION_FAILED,

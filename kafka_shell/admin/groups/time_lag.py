@@ -26,7 +26,7 @@ from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.frames import Reader, count, string
 from kafka_shell.wire.requests import Call, Node, RawRequest
 

@@ -25,7 +25,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, some
 from kafka_shell.base.waits import PART_S, POLL_S, PROGRESS_S
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import (
     INVALID_REPLICA_ASSIGNMENT,
     REASSIGNMENT_IN_PROGRESS,

@@ -19,7 +19,7 @@ from kafka_shell.base.units import counted
 from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire import error_codes as codes
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.failures import failure
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.model import Partition

@@ -21,7 +21,7 @@ from kafka_shell.base.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.base.plans import Report
 from kafka_shell.base.units import Bytes, counted
 from kafka_shell.base.waits import PART_S, PROGRESS_S
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import scan
 
 _FIRST_POLL_S, _POLL_S = 0.1, 1.0  # between two looks; doubled each time

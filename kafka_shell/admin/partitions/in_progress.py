@@ -9,7 +9,7 @@ from kafka_shell.admin.partitions.model import Reassignment, TopicPartition
 from kafka_shell.base.results import Results
 from kafka_shell.base.waits import CHANGE_MS, POLL_S
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.requests import CONTROLLER
 
 # Until a controller that does not list a reassignment is believed. One that has just lost or won an

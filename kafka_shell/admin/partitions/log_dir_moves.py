@@ -42,7 +42,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.units import Bytes, approximate_bytes, counted
 from kafka_shell.base.waits import POLL_S, PROGRESS_S
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.cluster import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import (
     BROKER_NOT_AVAILABLE,
     KAFKA_STORAGE_ERROR,

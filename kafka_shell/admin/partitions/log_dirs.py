@@ -9,7 +9,7 @@ from kafka_shell.admin.partitions.model import LogDir, LogReplica, TopicPartitio
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import CLUSTER_AUTHORIZATION_FAILED
 from kafka_shell.wire.failures import failure
 from kafka_shell.wire.requests import Call, Node

@@ -25,7 +25,7 @@ from kafka_shell.admin.partitions.sizes import Sizes
 from kafka_shell.admin.records.offsets import log_ends
 from kafka_shell.base.structs import replace
 from kafka_shell.base.waits import POLL_S, SETTLE_S, VISIBLE_S
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.model import Broker
 

@@ -22,7 +22,7 @@ from kafka_shell.admin.partitions.model import (
 )
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import format_rate
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 SAMPLE_S = 1.0  # between two measurements of log sizes
 

@@ -20,7 +20,7 @@ from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.cluster import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import NO_REASSIGNMENT_IN_PROGRESS
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.requests import CONTROLLER, response_timeout

@@ -13,7 +13,7 @@ from kafka_shell.base.plans import Change, Effect, Plan, Resource, Value
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import INVALID_REQUEST
 from kafka_shell.wire.failures import failure
 from kafka_shell.wire.requests import CONTROLLER

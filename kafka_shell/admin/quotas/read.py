@@ -24,7 +24,7 @@ from kafka_shell.admin.quotas.model import (
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.failures import as_error, requiring
 from kafka_shell.wire.requests import Call
 from kafka_shell.wire.rounds import MANY

@@ -22,7 +22,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource
 from kafka_shell.base.waits import REPORTED_S
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.requests import Call, Node
 
 NAMED = 12  # the last version of Fetch with topic names

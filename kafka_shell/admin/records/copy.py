@@ -43,7 +43,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import escape
 from kafka_shell.base.units import approximate_bytes, counted, format_bytes
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
 
 COPIED_FROM = "copied-from"

@@ -19,7 +19,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import counted
 from kafka_shell.base.waits import CHANGE_MS, LEADERS_S
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import OFFSET_OUT_OF_RANGE, POLICY_VIOLATION
 from kafka_shell.wire.failures import MOVED, failure, failure_of_rest
 from kafka_shell.wire.metadata_scan import scan

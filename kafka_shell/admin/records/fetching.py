@@ -44,7 +44,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results, as_failure
 from kafka_shell.base.units import counted
 from kafka_shell.wire import error_codes as codes
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.failures import NEW_LEADER, TEMPORARY, failure
 from kafka_shell.wire.frames import uuid_of
 from kafka_shell.wire.metadata_scan import scan

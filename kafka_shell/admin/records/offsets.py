@@ -23,7 +23,7 @@ from kafka_shell.admin.topics.partitions import by_leader, leaders
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.waits import CHANGE_MS
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import OFFSET_NOT_AVAILABLE, REPLICA_NOT_AVAILABLE
 from kafka_shell.wire.failures import NEW_LEADER, failure
 from kafka_shell.wire.frames import Reader, count, string

@@ -30,7 +30,7 @@ from kafka_shell.base.plans import (
     StepInterrupted,
 )
 from kafka_shell.base.results import Failure
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.wire.failures import failure
 from kafka_shell.wire.model import Topic

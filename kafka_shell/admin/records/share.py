@@ -38,7 +38,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import counted
 from kafka_shell.base.waits import until
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.failures import as_error, raise_first
 from kafka_shell.wire.frames import uuid_of
 from kafka_shell.wire.requests import Call, Coordinator, CoordinatorKind, Node

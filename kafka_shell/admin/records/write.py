@@ -27,7 +27,7 @@ from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import counted
 from kafka_shell.wire import error_codes as codes
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.failures import (
     MOVED,
     NEW_LEADER,

@@ -25,7 +25,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import format_duration, format_time
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.cluster import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import (
     DELEGATION_TOKEN_AUTHORIZATION_FAILED,
     DELEGATION_TOKEN_NOT_FOUND,

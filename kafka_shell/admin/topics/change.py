@@ -27,7 +27,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
 from kafka_shell.base.units import counted, times
 from kafka_shell.base.waits import CHANGE_MS
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.model import Topic
 from kafka_shell.wire.rounds import in_requests
 

@@ -8,7 +8,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.similar import with_near_misses
 from kafka_shell.base.plans import Resource
 from kafka_shell.base.results import Failure, Results
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import LEADER_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.wire.failures import failure
 from kafka_shell.wire.metadata_scan import MetadataScan, scan

@@ -15,7 +15,7 @@ from kafka_shell.admin.topics.similar import with_near_misses
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Results, as_failure
 from kafka_shell.base.waits import CONTROLLER_S
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.failures import failure
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.wire.model import Topic, TopicSummary

@@ -10,7 +10,7 @@ from kafka_shell.base.errors import ShellError, near_miss
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.base.text import escape
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import INVALID_TOPIC_EXCEPTION, UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.wire.metadata_scan import scan
 

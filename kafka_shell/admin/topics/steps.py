@@ -22,7 +22,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.base.units import ConfigType, counted, format_config_value
 from kafka_shell.base.waits import CHANGE_MS, LOCAL_POLL_S
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import (
     REQUEST_TIMED_OUT,
     THROTTLING_QUOTA_EXCEEDED,

@@ -10,7 +10,7 @@ from kafka_shell.admin.acls.model import AclOperation
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, as_failure
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import (
     CLUSTER_AUTHORIZATION_FAILED,
     TOPIC_AUTHORIZATION_FAILED,

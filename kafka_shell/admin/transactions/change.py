@@ -28,7 +28,7 @@ from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.units import counted
 from kafka_shell.base.waits import FAILOVER_S
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.cluster import Cluster, wait_until_visible
 from kafka_shell.wire.error_codes import (
     CONCURRENT_TRANSACTIONS,
     LEADER_NOT_AVAILABLE,

@@ -12,7 +12,7 @@ from kafka_shell.admin.transactions.model import ProducerState
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.waits import LEADERS_S
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import (
     LEADER_NOT_AVAILABLE,
     NOT_LEADER_OR_FOLLOWER,

@@ -22,7 +22,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import Resource
 from kafka_shell.wire import coordinators, messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import TRANSACTIONAL_ID_NOT_FOUND
 from kafka_shell.wire.failures import AUTHORIZATION, COORDINATION, failure
 from kafka_shell.wire.metadata_scan import is_missing, scan

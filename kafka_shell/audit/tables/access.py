@@ -14,7 +14,7 @@ from kafka_shell.base.errors import ShellError
 
 if TYPE_CHECKING:
     from kafka_shell.admin.acls.model import AclBinding
-    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.cluster import Cluster
 
 
 @table(

@@ -34,7 +34,7 @@ from kafka_shell.wire.rounds import in_slices
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import OffsetRange, TopicPartition
-    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.cluster import Cluster
 
 
 SAMPLE_BYTES = 32 << 10  # per position; a larger batch is read whole

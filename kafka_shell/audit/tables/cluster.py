@@ -8,7 +8,7 @@ from kafka_shell.audit.table import Names, Rows, config_entries, readable, table
 from kafka_shell.base.results import Results
 
 if TYPE_CHECKING:
-    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.cluster import Cluster
 
 
 @table(

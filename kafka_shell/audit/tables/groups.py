@@ -26,7 +26,7 @@ from kafka_shell.base.structs import Resource
 if TYPE_CHECKING:
     from kafka_shell.admin.groups.model import Group
     from kafka_shell.admin.records.batches import Batch
-    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.cluster import Cluster
 
 
 def _described(

@@ -13,7 +13,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.structs import replace
 
 if TYPE_CHECKING:
-    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.cluster import Cluster
     from kafka_shell.wire.endpoint import Address
 
 _HANDSHAKE_S = 5.0

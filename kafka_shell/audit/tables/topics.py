@@ -19,7 +19,7 @@ from kafka_shell.base.structs import replace
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigSynonym
     from kafka_shell.admin.partitions.model import LogDir
-    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.cluster import Cluster
     from kafka_shell.wire.model import Topic
 
 _GONE = "UNKNOWN_TOPIC_OR_PARTITION"

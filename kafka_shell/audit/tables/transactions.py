@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kafka_shell.audit.table import Names, Rows, read_failure, readable, table
 
 if TYPE_CHECKING:
-    from kafka_shell.wire.connection import Cluster
+    from kafka_shell.wire.cluster import Cluster
 
 
 @table(

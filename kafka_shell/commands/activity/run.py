@@ -23,7 +23,7 @@ from kafka_shell.commands.groups.describe import without_hidden_times
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.output.terminal import is_dumb
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 _STALE = 5  # intervals after which an earlier sample does not show what happens now
 

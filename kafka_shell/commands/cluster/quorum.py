@@ -14,7 +14,7 @@ from kafka_shell.base.plans import Change, Plan
 from kafka_shell.commands.options import timeout_ms, with_hint
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 _DIRECTORY = r"[A-Za-z0-9_-]{22}"
 _ADD = re.compile(rf"(?P<id>\d{{1,9}})@(?P<at>.+?)(?::(?P<directory>{_DIRECTORY}))?")

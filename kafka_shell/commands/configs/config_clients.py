@@ -41,7 +41,7 @@ from kafka_shell.commands.users import run as scram_options
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.tokens import Span
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 Lines = Results[Resource, tuple[ConfigLine, ...]]
 _PAIRS = list[tuple[str, str]]

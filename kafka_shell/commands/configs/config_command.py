@@ -26,7 +26,7 @@ from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.wire import metadata_scan
 from kafka_shell.wire.client_properties import read_properties
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 Tables = Results[ConfigResource, ConfigTable]
 

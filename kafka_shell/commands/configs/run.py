@@ -39,7 +39,7 @@ from kafka_shell.commands.options import reported
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.kinds import is_pattern, split
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 _STREAM_ABOVE = 1_000  # topics; with more, `--all` prints configs as they arrive
 

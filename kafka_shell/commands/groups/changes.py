@@ -26,7 +26,7 @@ from kafka_shell.context import Context
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation
 from kafka_shell.output.change_kinds import SHARE_OFFSETS
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.failures import as_error
 from kafka_shell.wire.model import Partition
 

@@ -14,7 +14,7 @@ from kafka_shell.commands import select
 from kafka_shell.context import Context
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Invocation
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 
 def list_groups(invocation: Invocation, context: Context) -> object:

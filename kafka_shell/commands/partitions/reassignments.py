@@ -46,7 +46,7 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import invocation_of
 from kafka_shell.language.render import render
 from kafka_shell.output.humanize import name_few
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 # The plan that starts a reassignment. Every command that moves replicas is built on it.
 

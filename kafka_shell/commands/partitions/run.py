@@ -33,7 +33,7 @@ from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.render import render
 from kafka_shell.output.change_kinds import ON_BROKER, replica_line
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import BROKER_NOT_AVAILABLE
 from kafka_shell.wire.failures import failure
 from kafka_shell.wire.metadata_scan import MetadataScan, scan

@@ -18,7 +18,7 @@ from kafka_shell.commands.program.journal import entries
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.output.humanize import change_values, local_time
-from kafka_shell.wire.connection import wait_until_visible
+from kafka_shell.wire.cluster import wait_until_visible
 
 # Conflicts of an undo: values that were changed again since.
 

@@ -18,7 +18,7 @@ from kafka_shell.commands.options import offset_or_time, timeout_ms, with_time
 from kafka_shell.commands.records.spec import LATEST, OFFSETS_BY_NAME, READ_COMMITTED
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import scan
 
 _NUMBERS = frozenset(map(str, OFFSETS_BY_NAME.values()))

@@ -60,7 +60,7 @@ from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import broker_epochs, broker_of, prepare
 from kafka_shell.sandbox.twin.followers import following, settle
 from kafka_shell.settings import Settings
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import Refuse
 from kafka_shell.wire.requests import read_only
 

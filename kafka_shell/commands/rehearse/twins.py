@@ -46,7 +46,7 @@ from kafka_shell.language.kinds import select
 from kafka_shell.sandbox.cluster import attach, in_use_by_others
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import Original, build, remove, take
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.coordinators import OFFSETS_TOPIC
 from kafka_shell.wire.endpoint import ConnectionConfig
 from kafka_shell.wire.error_codes import (

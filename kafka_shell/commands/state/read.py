@@ -10,7 +10,7 @@ from kafka_shell.commands.state.render import name_changes
 from kafka_shell.commands.state.section import StateRequest, section_of
 from kafka_shell.commands.state.sections.configs import TEMPORARY
 from kafka_shell.commands.state.spec import KINDS
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 
 def read_state(cluster: Cluster, request: StateRequest) -> State:

@@ -22,7 +22,7 @@ from kafka_shell.commands.state.model import Fields, Password, State, Value
 from kafka_shell.commands.state.spec import KINDS, SECTIONS
 from kafka_shell.context import Context
 from kafka_shell.wire.client_properties import Property
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 Content = dict[str, Any]
 Read = dict[Any, Fields]  # resources by key

@@ -31,7 +31,7 @@ from kafka_shell.commands.topics.spec import REPLICA_ASSIGNMENT, convert_assignm
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.wire.failures import as_error
 

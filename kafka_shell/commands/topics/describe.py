@@ -22,7 +22,7 @@ from kafka_shell.commands.topics.run import NO_TOPIC, note_unread
 from kafka_shell.commands.topics.spec import FILTERS
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.model import Partition, Topic, TopicSummary
 
 

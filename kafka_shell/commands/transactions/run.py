@@ -30,7 +30,7 @@ from kafka_shell.commands import select
 from kafka_shell.context import Context
 from kafka_shell.language.command import Invocation
 from kafka_shell.output.change_kinds import AT_OFFSET
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.failures import as_error
 from kafka_shell.wire.metadata_scan import scan
 

@@ -21,7 +21,7 @@ from kafka_shell.sandbox.demo import company
 from kafka_shell.sandbox.demo.records import End, commit, produce
 from kafka_shell.sandbox.jars import Report
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
 
 _TASK = "Creating demo data"

@@ -22,7 +22,7 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure
 from kafka_shell.sandbox.demo.company import GROUPS, STORE, DemoGroup
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
 
 # What the records of the demo company contain, and how often they are written.

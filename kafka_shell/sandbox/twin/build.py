@@ -44,7 +44,7 @@ from kafka_shell.sandbox.state import Broker, Sandbox, begin, save
 from kafka_shell.sandbox.twin import records
 from kafka_shell.sandbox.twin.records import write_snapshot
 from kafka_shell.wire import messages, model
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import STAND_INS, ConnectionConfig
 from kafka_shell.wire.frames import uuid_of
 from kafka_shell.wire.metadata_scan import MetadataScan

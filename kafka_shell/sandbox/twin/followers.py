@@ -24,7 +24,7 @@ from kafka_shell.base.waits import LOCAL_POLL_S
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.sandbox.twin.build import connect, controller_of
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import INVALID_UPDATE_VERSION, NOT_CONTROLLER
 from kafka_shell.wire.frames import uuid_of
 from kafka_shell.wire.metadata_scan import scan

@@ -20,7 +20,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.advice import advise
 from kafka_shell.base.plans import Plan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done
 from tests.support.config_alterations import DEFAULT, set_, topic_of
 

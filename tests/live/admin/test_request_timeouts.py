@@ -14,7 +14,7 @@ from kafka_shell.admin.partitions.model import Move, TopicPartition
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.base.plans import Step
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.tcp_proxy import Proxy
 

@@ -30,7 +30,7 @@ from kafka_shell.advice import advise
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.changes import done, failures, make_topic, refusals
 from tests.support.logins import ALICE, allow, log_in

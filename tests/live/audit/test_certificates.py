@@ -10,7 +10,7 @@ import trustme
 
 from kafka_shell.audit.table import ReadFailure
 from kafka_shell.audit.tables import listeners
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, Tls, parse_addresses
 from tests.live.wire.test_connection_faults import certificate_server, listener
 

@@ -11,7 +11,7 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Effect, Following, Order, Plan, apply
 from kafka_shell.base.structs import replace
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import lose_requests
 
 CREATE_TOPICS = 19

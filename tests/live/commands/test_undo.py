@@ -21,7 +21,7 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.plans import Plan, apply
 from kafka_shell.output.change_kinds import undo_lines
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.undo_lines import read, subject
 
 KINDS = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.faults import create, delete
 from tests.support.program import Program
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.faults import exists, hinted, refused
 from tests.support.program import Program
 

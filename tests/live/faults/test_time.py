@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.faults import delete, exists, hinted, refused
 from tests.support.program import Program
 from tests.support.waiting import wait_for

@@ -21,7 +21,7 @@ from kafka_shell.base.plans import Plan, apply
 from kafka_shell.base.structs import replace
 from kafka_shell.run.execute import execute
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.recorded_execution import make_recorded_execution
 
 

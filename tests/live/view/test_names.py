@@ -15,7 +15,7 @@ from kafka_shell.view.cache import Cache
 from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import PARTS, ClusterView, Part
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from tests.live.view.test_real_cluster import Watched
 from tests.support.changes import connect

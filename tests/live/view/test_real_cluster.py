@@ -21,7 +21,7 @@ from kafka_shell.view.cache import Cache
 from kafka_shell.view.disk import DiskCache
 from kafka_shell.view.view import TopicsOf
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 
 TOPIC = ConfigResource(ResourceType.TOPIC, "metadata.retained")

@@ -23,7 +23,7 @@ from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Results
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.model import Partition
 from kafka_shell.wire.rounds import in_requests
 from tests.support.changes import done

@@ -17,7 +17,7 @@ import trustme
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.plans import Secret
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, Sasl, Tls, parse_addresses
 
 PASSWORD = "s3cret-never-shown"

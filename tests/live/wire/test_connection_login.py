@@ -18,7 +18,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.settings import load
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, OAuth, Sasl, parse_addresses
 from kafka_shell.wire.oauth import bearer_token
 from kafka_shell.wire.requests import Node

@@ -19,7 +19,7 @@ import trustme
 from kafka_shell.base.errors import ShellError, Status
 from kafka_shell.base.plans import Secret
 from kafka_shell.output.errors import error_lines
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, OAuth, Sasl, Tls, parse_addresses
 from kafka_shell.wire.oauth import bearer_token
 from tests.live.wire.test_connection_faults import certificate_server, listener

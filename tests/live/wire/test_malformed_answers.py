@@ -44,7 +44,7 @@ from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.run.dispatch import run_text
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import frames, metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.wire.failures import as_error
 from kafka_shell.wire.frames import MalformedError

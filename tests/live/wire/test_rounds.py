@@ -8,7 +8,7 @@ import pytest
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.rounds import ask_in_rounds
 
 MOVED = Failure("NOT_LEADER_OR_FOLLOWER", "the broker is not the leader")

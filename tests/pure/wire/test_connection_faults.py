@@ -7,7 +7,7 @@ import trustme
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Secret
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, Tls
 
 PASSWORD = "s3cret-never-shown"

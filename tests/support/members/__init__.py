@@ -12,7 +12,7 @@ from kafka.protocol.api_message import ApiMessage
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.wire import messages
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 from tests.support.waiting import wait_for
 

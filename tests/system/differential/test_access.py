@@ -18,7 +18,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.pasted.kafka_tools import translate
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done
 from tests.support.jvm_tools import run_tool
 from tests.support.logins import log_in

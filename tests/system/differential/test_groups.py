@@ -13,7 +13,7 @@ from kafka_shell.admin.groups import resets as group_resets
 from kafka_shell.admin.groups.model import GroupType
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import members
 from tests.support.changes import done
 from tests.support.group_data import commit, described, filled, forget, held

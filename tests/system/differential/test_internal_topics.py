@@ -28,7 +28,7 @@ from kafka_shell.admin.records.internal_topics import (
 from kafka_shell.admin.records.model import CREATE_TIME, Record
 from kafka_shell.admin.topics.read import describe
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.jvm_tools import java, run_tool
 from tests.support.transactional_producer import Producer

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import KEPT, make_topic
 from tests.support.jvm_tools import run_tool, tool_command
 from tests.support.program import Program

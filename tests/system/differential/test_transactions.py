@@ -15,7 +15,7 @@ from kafka_shell.admin.transactions import (
     read as transactions,
 )
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.jvm_tools import run_tool
 from tests.support.transactional_producer import HOUR_MS, Producer, hang

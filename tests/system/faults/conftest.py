@@ -11,7 +11,7 @@ import pexpect
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.faults import Terminal, create, delete
 from tests.support.program import Program
 

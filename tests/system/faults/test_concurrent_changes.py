@@ -8,7 +8,7 @@ from pathlib import Path
 import pexpect
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.faults import Terminal, create, delete, ended, exists
 from tests.support.outages import frozen
 from tests.support.program import Program

@@ -27,7 +27,7 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import connect
 from tests.support.group_data import commit
 from tests.support.hostile_names import NAMES, TOPICS

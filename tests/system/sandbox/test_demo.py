@@ -23,7 +23,7 @@ from kafka_shell.sandbox.demo import company, make_demo, records
 from kafka_shell.sandbox.session import connection_to
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 
 PROMISED = [

@@ -38,7 +38,7 @@ from kafka_shell.sandbox.twin.build import (
 )
 from kafka_shell.sandbox.twin.build import connect as connect_to_twin
 from kafka_shell.sandbox.twin.followers import following, settle
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from kafka_shell.wire.messages import (
     AlterPartitionRequest,

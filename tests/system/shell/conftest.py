@@ -11,7 +11,7 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import SandboxOptions
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.terminal import Open, Terminal
 

@@ -18,7 +18,7 @@ from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
 from kafka_shell.shell.paging import LESS_PROMPT
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.outages import frozen
 from tests.support.sandbox_brokers import start_broker, stop_broker

@@ -34,7 +34,7 @@ from kafka_shell.base.plans import Report
 from kafka_shell.base.results import Failure
 from kafka_shell.base.units import counted, some
 from kafka_shell.base.waits import CONTROLLER_S, PART_S, POLL_S, PROBE_S
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.failures import AUTHORIZATION
 from kafka_shell.wire.metadata_scan import MetadataScan
 from kafka_shell.wire.model import Partition

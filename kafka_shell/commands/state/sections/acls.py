@@ -27,7 +27,7 @@ from kafka_shell.commands.state.section import (
     Section,
     StateRequest,
 )
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 _OPERATIONS = {operation.label.lower() for operation in AclOperation}
 

@@ -33,7 +33,7 @@ from kafka_shell.commands.state.section import (
     Section,
     StateRequest,
 )
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.requests import ANY
 
 # Set for a reassignment or a decommission, and removed at its end: not the desired state.

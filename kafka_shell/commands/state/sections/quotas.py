@@ -24,7 +24,7 @@ from kafka_shell.commands.state.sections.configs import (
     write_scalar,
 )
 from kafka_shell.language.kinds import is_pattern
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 _LIMIT = {
     "description": "A limit as in alter-quotas: 5MB/s, 50%, 10/s.",

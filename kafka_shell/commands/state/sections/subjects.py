@@ -34,7 +34,7 @@ from kafka_shell.commands.state.section import (
 )
 from kafka_shell.context import Context
 from kafka_shell.language.kinds import select_whole
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 _LEVEL, _REFERENCES, _UNCHECKED = "compatibility", "references", "NONE"
 _CONTRACT = ("metadata", "rule_set")  # of Confluent's registry

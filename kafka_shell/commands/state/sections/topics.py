@@ -49,7 +49,7 @@ from kafka_shell.commands.state.sections.configs import (
     read_configs,
     write_configs,
 )
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import UNKNOWN_TOPIC_OR_PARTITION
 from kafka_shell.wire.failures import AUTHORIZATION, failure
 from kafka_shell.wire.metadata_scan import MetadataScan, scan

@@ -27,7 +27,7 @@ from kafka_shell.commands.state.section import (
     Section,
     StateRequest,
 )
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 _MECHANISMS = {each.label: each for each in ScramMechanism if each}
 _CREDENTIAL = ("iterations", "password_file", "generate")

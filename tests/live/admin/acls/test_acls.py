@@ -23,7 +23,7 @@ from kafka_shell.admin.acls.model import (
 )
 from kafka_shell.base.plans import Effect, Order, apply
 from kafka_shell.base.structs import replace
-from kafka_shell.wire.connection import Cluster, wait_until_visible
+from kafka_shell.wire.cluster import Cluster, wait_until_visible
 from tests.support.changes import done
 
 TOPIC, GROUP = AclResourceType.TOPIC, AclResourceType.GROUP

@@ -27,7 +27,7 @@ from kafka_shell.admin.acls.model import (
 )
 from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 from tests.support.authorizer_cases import said
 from tests.support.changes import done, make_topic

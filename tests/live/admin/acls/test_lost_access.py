@@ -25,7 +25,7 @@ from kafka_shell.advice import advise
 from kafka_shell.base.plans import Plan, apply
 from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.group_data import forget
 from tests.support.waiting import wait_for

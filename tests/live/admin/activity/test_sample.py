@@ -21,7 +21,7 @@ from kafka_shell.admin.records import offsets
 from kafka_shell.admin.records.offsets import offsets_request
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.requests import Node
 from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, filled, forget

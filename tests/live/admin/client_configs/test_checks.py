@@ -14,7 +14,7 @@ from kafka_shell.admin.client_configs.model import (
     resolve,
 )
 from kafka_shell.admin.client_configs.read import ConfigLog
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 MANY = 200
 SESSION, HEARTBEAT = "session.timeout.ms", "heartbeat.interval.ms"

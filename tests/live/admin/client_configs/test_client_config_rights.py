@@ -37,7 +37,7 @@ from kafka_shell.commands.client_configs.run import with_acl_commands
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done
 from tests.support.logins import log_in
 

@@ -36,7 +36,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.output.change_kinds import undo_lines
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import connect, done, make_topic, refusals
 from tests.support.waiting import wait_for
 

@@ -8,7 +8,7 @@ from kafka_shell.admin.cluster import features
 from kafka_shell.base.plans import Effect
 from kafka_shell.output.change_kinds import undo_lines
 from kafka_shell.output.resource_kinds import hint_of
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done
 
 NEWEST = {"group.version": (1, 0, 1), "kraft.version": (1, 0, 1), "transaction.version": (2, 0, 2)}

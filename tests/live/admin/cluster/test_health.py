@@ -10,7 +10,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.commands.cluster.render import command_of
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.failures import failure, in_one_line
 from kafka_shell.wire.requests import Coordinator, CoordinatorKind, RawRequest
 from tests.support.changes import done, make_topic

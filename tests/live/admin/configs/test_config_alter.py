@@ -14,7 +14,7 @@ from kafka_shell.advice import advise
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Effect, apply
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, failures, make_topic, refusals
 from tests.support.config_alterations import (
     DEFAULT,

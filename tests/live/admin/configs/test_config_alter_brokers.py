@@ -12,7 +12,7 @@ from kafka_shell.admin.configs.read import list_resources
 from kafka_shell.advice import advise
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Resource
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, failures
 from tests.support.config_alterations import (
     BROKER,

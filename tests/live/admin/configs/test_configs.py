@@ -25,7 +25,7 @@ from kafka_shell.admin.configs.read import known_of
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.structs import Resource, replace
 from kafka_shell.base.units import ConfigType
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.requests import ANY
 from tests.support.changes import done, make_topic
 from tests.support.waiting import applied

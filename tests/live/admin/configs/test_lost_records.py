@@ -9,7 +9,7 @@ from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.advice import advise
 from kafka_shell.base.plans import NotChecked
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.altered import plan_of
 from tests.support.changes import make_topic
 from tests.support.config_alterations import set_, topic_of

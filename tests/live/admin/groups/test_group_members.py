@@ -14,8 +14,8 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Effect
 from kafka_shell.output.change_kinds import undo_lines
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.codec import Message
-from kafka_shell.wire.connection import Cluster
 from tests.support import members
 from tests.support.changes import done, lose_requests, make_topic, refusals
 from tests.support.group_data import commit, described, forget

@@ -40,7 +40,7 @@ from kafka_shell.base.plans import Plan, Secret
 from kafka_shell.base.results import Failure
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from tests.support import members
 from tests.support.changes import done, make_topic, refusals

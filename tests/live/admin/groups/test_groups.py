@@ -13,7 +13,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.base.structs import Resource
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import members
 from tests.support.changes import done, make_topic
 from tests.support.group_data import RECORDS, commit, described, filled, forget, held

@@ -13,7 +13,7 @@ from kafka_shell.admin.groups.offsets import Committed, unread_lag
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.error_codes import (
     COORDINATOR_NOT_AVAILABLE,
     UNKNOWN_TOPIC_OR_PARTITION,

@@ -9,7 +9,7 @@ import pytest
 from kafka_shell.admin.partitions import log_dir_moves, log_dirs
 from kafka_shell.admin.partitions.model import LogReplica, TopicPartition
 from kafka_shell.output.change_kinds import undo_lines
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic, refusals
 from tests.support.produced_records import fill
 from tests.support.waiting import wait_for

@@ -22,7 +22,7 @@ from kafka_shell.admin.quotas.model import (
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Change, Effect, Plan, Resource, apply
 from kafka_shell.base.results import Results
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 
 
 @pytest.fixture

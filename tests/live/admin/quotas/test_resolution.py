@@ -20,7 +20,7 @@ from kafka_shell.admin.quotas.model import (
 )
 from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.wire.requests import Node
 from tests.support.changes import done, make_topic

@@ -18,7 +18,7 @@ from kafka_shell.admin.topics.partitions import leaders, without_leader
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import apply
 from kafka_shell.base.results import Results
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic
 
 

@@ -11,7 +11,7 @@ from kafka_shell.admin.records import read as log
 from kafka_shell.admin.records import write
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Results
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import make_topic
 
 

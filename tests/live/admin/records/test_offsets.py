@@ -15,7 +15,7 @@ from kafka_shell.admin.partitions.model import (
     TopicPartition,
 )
 from kafka_shell.admin.records.offsets import list_offsets
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import make_topic
 from tests.support.produced_records import fill
 

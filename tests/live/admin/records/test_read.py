@@ -18,7 +18,7 @@ from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.runner import CallsInFlight
 from tests.support.changes import connect, done, make_topic
 from tests.support.read_records import last_records

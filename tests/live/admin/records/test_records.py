@@ -10,7 +10,7 @@ from kafka_shell.admin.records.offsets import ranges
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Effect
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic, refusals
 from tests.support.produced_records import fill
 

@@ -20,7 +20,7 @@ from kafka_shell.admin.schemas.avro_writer import avro_writer
 from kafka_shell.admin.schemas.files import file_schema
 from kafka_shell.base.java import find_java
 from kafka_shell.sandbox.jars import class_path, fetch, locked_jars, read_lock
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import make_topic
 from tests.support.jvm_tools import JVM
 from tests.support.places import ROOT

@@ -12,7 +12,7 @@ from kafka_shell.admin.tokens import read as delegation_tokens
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Plan, Secret, apply
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.logins import log_in
 
 GOOD = Secret("YWJj")

@@ -7,7 +7,7 @@ from pathlib import Path
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.advice import advise
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import scan
 from tests.support.changes import make_topic
 from tests.support.group_data import commit, forget

@@ -12,7 +12,7 @@ from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.model import Partition
 from tests.support.changes import done, make_topic
 from tests.support.program import Program

@@ -10,7 +10,7 @@ from kafka_shell.admin.topics.steps import DeleteTopics
 from kafka_shell.advice import advise
 from kafka_shell.base.plans import Effect, apply
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.model import Topic
 from tests.support.changes import described, done, failures, make_topic, refusals
 from tests.support.waiting import wait_for

@@ -16,7 +16,7 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.base.plans import Outcomes, Plan, StepInterrupted, apply
 from kafka_shell.base.structs import replace
 from kafka_shell.wire import rounds as chunks
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import scan
 from tests.support.changes import described, done, failures, lose_requests
 from tests.support.in_process_shell import Shell

@@ -20,7 +20,7 @@ from kafka_shell.base.plans import Effect, Resource, apply
 from kafka_shell.base.results import Results
 from kafka_shell.output.resource_kinds import touched
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan
 from kafka_shell.wire.model import Partition
 from kafka_shell.wire.requests import ANY

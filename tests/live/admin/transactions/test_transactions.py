@@ -21,8 +21,8 @@ from kafka_shell.admin.transactions import (
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Effect, StepInterrupted
 from kafka_shell.base.results import Failure, Results
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.codec import Message
-from kafka_shell.wire.connection import Cluster
 from tests.support.changes import done, make_topic, refusals
 from tests.support.transactional_producer import HOUR_MS, Producer, hang
 from tests.support.waiting import wait_for

@@ -22,7 +22,7 @@ from kafka_shell.commands.activity.run import Meter
 from kafka_shell.output.tables import draw_table
 from kafka_shell.output.text import Text
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, filled, forget
 from tests.support.in_process_shell import Answer, Shell

@@ -15,7 +15,7 @@ from kafka_shell.admin.client_configs.model import (
     ClientEntity,
 )
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.live.admin.client_configs.test_client_configs import gone
 from tests.support.changes import connect, done
 from tests.support.program import Program

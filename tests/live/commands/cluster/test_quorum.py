@@ -9,7 +9,7 @@ import pytest
 from kafka_shell.admin.cluster import features, quorum
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.program import Program
 
 

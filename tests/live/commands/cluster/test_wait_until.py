@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.group_data import RECORDS, commit, filled, forget
 from tests.support.in_process_shell import Shell
 from tests.support.program import Program

@@ -19,7 +19,7 @@ from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity, QuotaFilter
 from kafka_shell.admin.records import read as log
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.live.admin.client_configs.test_client_configs import gone
 from tests.support.changes import connect, done
 from tests.support.program import Program, Run

@@ -7,7 +7,7 @@ from pathlib import Path
 from kafka.protocol.admin import DescribeClusterRequest
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from tests.support.program import Program
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.group_data import commit, filled, forget
 
 

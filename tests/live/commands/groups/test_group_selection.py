@@ -12,7 +12,7 @@ from kafka_shell.admin.groups.resets import of_groups
 from kafka_shell.base.plans import Resource
 from kafka_shell.base.results import Failure
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import members
 from tests.support.group_data import commit, forget
 from tests.support.group_data import held as offsets_by_partition

@@ -31,7 +31,7 @@ from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.run.dispatch import run_text
 from kafka_shell.run.watch import watch
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, filled, forget
 from tests.support.in_process_shell import Shell

@@ -15,7 +15,7 @@ from kafka_shell.admin.groups import read
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.delete import plan_delete
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, forget
 from tests.support.in_process_shell import Shell

@@ -20,7 +20,7 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics.steps import CreateTopics
 from kafka_shell.base.plans import Outcomes
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import group_data
 from tests.support.in_process_shell import Answer, Shell
 from tests.support.produced_records import fill

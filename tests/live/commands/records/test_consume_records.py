@@ -13,7 +13,7 @@ from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigRe
 from kafka_shell.admin.records.share import Acknowledgement, plan_consume
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import members
 from tests.support.changes import done
 from tests.support.group_data import described, filled, forget

@@ -25,7 +25,7 @@ from kafka_shell.admin.topics import change as topics
 from kafka_shell.base.plans import Outcomes, Plan, Step, StepInterrupted
 from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import is_missing
 from tests.support.changes import done, make_topic
 from tests.support.copied_records import MANY, NOON, _topic, contents, fill

@@ -14,7 +14,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Option
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.live.commands.records.test_consume_records import a_share_group
 from tests.support.changes import make_topic
 from tests.support.group_data import forget

@@ -12,7 +12,7 @@ from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.schemas.avro_writer import avro_writer
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import make_topic
 from tests.support.program import Program
 from tests.support.schema_registry import message

@@ -14,7 +14,7 @@ from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.records.delete import plan_delete
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.write import Writer
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.program import Program
 from tests.support.read_records import read_all

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import make_topic
 from tests.support.program import Program
 

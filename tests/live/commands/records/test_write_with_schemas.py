@@ -18,7 +18,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.schemas.protobuf import _compiled
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import make_topic
 from tests.support.program import Program, Run
 from tests.support.read_records import read_all

@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 import requests
 
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import make_topic
 from tests.support.in_process_shell import Shell
 from tests.support.program import Program, Run

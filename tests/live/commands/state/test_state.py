@@ -11,7 +11,7 @@ import pytest
 from kafka_shell.admin.acls.change import CreateAcls
 from kafka_shell.admin.client_configs.model import CONFIGS_TOPIC
 from kafka_shell.admin.records import read as log
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.in_process_shell import Shell
 from tests.support.program import Program
 

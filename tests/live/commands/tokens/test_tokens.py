@@ -17,7 +17,7 @@ from kafka_shell.base.structs import replace
 from kafka_shell.commands.tokens.render import COLUMNS
 from kafka_shell.output.tables import draw_table
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import Sasl
 from tests.support.logins import log_in
 from tests.support.program import Program, Run

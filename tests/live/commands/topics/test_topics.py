@@ -11,7 +11,7 @@ import pytest
 
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.group_data import commit, forget
 from tests.support.in_process_shell import Shell

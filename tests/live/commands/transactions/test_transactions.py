@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import make_topic
 from tests.support.program import Program
 from tests.support.transactional_producer import HOUR_MS, Producer, hang

@@ -23,7 +23,7 @@ from kafka_shell.admin.acls.model import (
     Verdict,
 )
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.authorizer_cases import names
 from tests.support.changes import done
 from tests.support.logins import log_in

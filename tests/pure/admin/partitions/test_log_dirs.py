@@ -16,7 +16,7 @@ from kafka_shell.admin.partitions.model import (
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.commands.partitions import run as command
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
 
 EACH = TopicPartition("orders", 0)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from kafka_shell.admin.records.batches import wait_out
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig
 
 

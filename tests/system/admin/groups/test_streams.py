@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from kafka_shell.admin.groups import read as streams
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from tests.support.changes import lose_requests, make_topic
 from tests.support.group_data import commit, forget

@@ -17,7 +17,7 @@ from kafka_shell.advice import advise
 from kafka_shell.base.results import Failure
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import cluster_tables
 from tests.support.changes import connect, make_topic
 from tests.support.group_data import commit

@@ -12,7 +12,7 @@ from kafka_shell.admin.records import batches, codecs
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import crafted_batches, java_records
 from tests.support.jvm_tools import run_tool
 

@@ -8,7 +8,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.read import FROM_EARLIEST, Position, Reading, spans
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import java_consumer, java_records
 from tests.support.changes import make_topic
 from tests.support.read_records import last_records

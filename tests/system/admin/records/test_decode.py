@@ -13,7 +13,7 @@ from kafka_shell.admin.records.model import CREATE_TIME, LOG_APPEND_TIME, NewRec
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import java_records
 from tests.support.changes import KEPT, make_topic
 

@@ -16,7 +16,7 @@ from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position, R
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.base.results import Results
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import java_consumer, java_records
 from tests.support.changes import KEPT, connect, done, make_topic
 from tests.support.read_records import last_records

@@ -18,7 +18,7 @@ from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.read import Position, Reading, spans
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import SandboxOptions
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import KEPT, connect, make_topic
 from tests.support.read_records import last_records
 from tests.support.sandbox_brokers import start_broker, stop_broker

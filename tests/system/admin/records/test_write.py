@@ -15,7 +15,7 @@ from kafka_shell.admin.records.model import CREATE_TIME, NewRecord, Record
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import error_codes as codes
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import java_consumer
 from tests.support.changes import make_topic
 

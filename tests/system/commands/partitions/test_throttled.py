@@ -23,7 +23,7 @@ from kafka_shell.admin.records.read import append
 from kafka_shell.sandbox import config
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import Broker, Sandbox, SandboxOptions
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import connect, done, make_topic
 from tests.support.in_process_shell import Shell
 

@@ -13,7 +13,7 @@ import pytest
 
 from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import java_records
 from tests.support.changes import KEPT, make_topic
 from tests.support.in_process_shell import Shell

@@ -16,7 +16,7 @@ import pytest
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.records.write import partition_of
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import java_consumer
 from tests.support.changes import make_topic
 from tests.support.in_process_shell import Shell

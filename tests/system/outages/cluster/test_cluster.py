@@ -17,7 +17,7 @@ from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import Effect, apply
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic, refusals
 from tests.support.outages import stopped, wait_until_healthy
 from tests.support.program import Program

@@ -17,7 +17,7 @@ from kafka_shell.admin.partitions import throttles as throttle_configs
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic
 from tests.support.health_findings import by_check, look
 from tests.support.outages import stopped, wait_until_healthy

@@ -16,7 +16,7 @@ from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.cluster.probes import why_out_of_date
 from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import connect, make_topic
 from tests.support.outages import frozen
 from tests.support.program import Process, Program, Run

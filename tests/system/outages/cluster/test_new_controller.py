@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka_shell.admin.cluster import health, quorum
 from kafka_shell.admin.cluster.model import Severity
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.outages import frozen
 from tests.support.waiting import wait_for
 

@@ -19,7 +19,7 @@ from kafka_shell.output.change_kinds import undo_lines
 from kafka_shell.sandbox import config, process, state
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.state import Sandbox, SandboxOptions
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import outages
 from tests.support.changes import connect, done, refusals
 from tests.support.outages import stopped

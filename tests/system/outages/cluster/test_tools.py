@@ -10,7 +10,7 @@ import pytest
 from kafka_shell.admin.cluster import features, quorum, registrations
 from kafka_shell.admin.cluster.model import Endpoint, Voter
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done
 from tests.support.jvm_tools import run_tool
 from tests.support.outages import is_caught_up, stopped, wait_until_healthy

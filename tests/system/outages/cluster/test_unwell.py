@@ -8,7 +8,7 @@ from pathlib import Path
 from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import make_topic
 from tests.support.outages import frozen, stopped, wait_until_healthy, wait_until_noticed
 from tests.support.program import Program, Run

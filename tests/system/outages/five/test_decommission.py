@@ -13,7 +13,7 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.tasks import Target, list_tasks
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import scan
 from tests.live.test_readme import python_example
 from tests.support import reassigned_topics

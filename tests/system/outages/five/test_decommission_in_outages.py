@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import reassigned_topics
 from tests.support.acks_all_producer import acks_all_producer
 from tests.support.changes import make_topic

@@ -19,7 +19,7 @@ from kafka_shell.admin.cluster.restart.read import read_state, wait_in_sync
 from kafka_shell.admin.partitions.reassignment import plan_move
 from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import Address, ConnectionConfig
 from kafka_shell.wire.metadata_scan import scan
 from tests.support import reassigned_topics

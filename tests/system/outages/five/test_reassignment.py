@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import reassigned_topics
 from tests.support.acks_all_producer import acks_all_producer
 from tests.support.outages import controller, hanging, kill, start_all

@@ -18,7 +18,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan, scan
 from tests.support.changes import done
 from tests.support.outages import processes, start_all, wait_until_back

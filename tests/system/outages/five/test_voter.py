@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import reassigned_topics
 from tests.support.changes import make_topic
 from tests.support.decommission_process import STOP_IT, assert_removed

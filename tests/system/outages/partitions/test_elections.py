@@ -14,7 +14,7 @@ from kafka_shell.admin.topics.partitions import find
 from kafka_shell.base.plans import Effect, Resource, apply
 from kafka_shell.base.results import Results
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.model import Partition
 from tests.support.changes import connect, done, make_topic, refusals
 from tests.support.outages import start_all, wait_until_back

@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import scan
 from tests.support.changes import connect
 from tests.support.outages import stopped

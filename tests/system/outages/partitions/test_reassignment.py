@@ -13,7 +13,7 @@ from pathlib import Path
 from kafka_shell.admin.partitions.batches import problem
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import reassigned_topics
 from tests.support.acks_all_producer import acks_all_producer
 from tests.support.faults import timed

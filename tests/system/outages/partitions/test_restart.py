@@ -10,7 +10,7 @@ from kafka_shell.admin.cluster.restart.judge import Verdict
 from kafka_shell.admin.cluster.restart.read import read_state, wait_in_sync
 from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import scan
 from tests.support.changes import make_topic
 from tests.support.outages import frozen, stopped

@@ -14,7 +14,7 @@ from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.records.offsets import ranges
 from kafka_shell.admin.records.write import Writer, partition_of
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import java_consumer
 from tests.support.changes import connect, make_topic
 from tests.support.copied_records import KEPT, MANY, NOON, _topic, contents, fill

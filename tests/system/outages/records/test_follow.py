@@ -17,7 +17,7 @@ from kafka_shell.admin.records.read import Reading
 from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.base.results import Results
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import java_records
 from tests.support.changes import connect, make_topic
 from tests.support.outages import frozen, processes, start_all, wait_until_back

@@ -17,7 +17,7 @@ from kafka_shell.sandbox import config
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.session import options_from
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import connect, described, make_topic
 from tests.support.outages import processes, start_all, wait_until_back
 from tests.support.program import Process, Program

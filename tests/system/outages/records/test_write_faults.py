@@ -23,7 +23,7 @@ from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.offsets import ranges
 from kafka_shell.admin.records.write import WriteInterrupted, Writer
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import java_consumer
 from tests.support.changes import done, make_topic
 from tests.support.frozen_process import freeze, thaw

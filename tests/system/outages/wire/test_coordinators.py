@@ -17,7 +17,7 @@ from kafka_shell.base.plans import apply
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import coordinators
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.wire.requests import Coordinator, CoordinatorKind, Node
 from tests.support.changes import connect, make_topic

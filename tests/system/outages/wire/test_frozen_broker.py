@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.wire.requests import Call, Node
 from tests.support.changes import connect, described

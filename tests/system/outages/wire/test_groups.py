@@ -13,7 +13,7 @@ import pytest
 
 from kafka_shell.admin.groups import read, time_lag
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import make_topic
 from tests.support.frozen_process import thaw
 from tests.support.group_data import commit, forget

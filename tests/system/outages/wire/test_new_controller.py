@@ -15,7 +15,7 @@ from kafka_shell.admin.topics import steps as topic_steps
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import metadata_scan
 from kafka_shell.wire import rounds as many
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.requests import CONTROLLER
 from tests.support.changes import connect
 from tests.support.in_process_shell import Shell

@@ -16,7 +16,7 @@ from kafka_shell.admin.cluster.probes import why_out_of_date
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import Address
 from kafka_shell.wire.requests import Node
 from tests.support.changes import done, make_topic

@@ -15,7 +15,7 @@ from kafka_shell.base.results import Failure
 from kafka_shell.base.waits import PROBE_S
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.wire.requests import ANY, CONTROLLER, METADATA, Call, Node
 from kafka_shell.wire.runner import can_use_any_broker

@@ -6,7 +6,7 @@ from kafka_shell.audit.table import ReadFailure
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.tasks import Target, list_tasks
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import cluster_tables
 from tests.support.changes import make_topic
 from tests.support.outages import stopped

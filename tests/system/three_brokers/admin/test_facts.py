@@ -9,7 +9,7 @@ from kafka_shell.admin.partitions import reassignment
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.base.plans import Plan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import done, make_topic
 
 

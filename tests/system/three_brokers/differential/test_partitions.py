@@ -16,7 +16,7 @@ import pytest
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import connect, make_topic
 from tests.support.jvm_tools import run_tool
 from tests.support.leader_moves import lead_elsewhere

@@ -21,7 +21,7 @@ from kafka_shell.admin.partitions.progress import current_assignment
 from kafka_shell.admin.partitions.reassignment import plan_cancel, state
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import reassigned_topics
 from tests.support.changes import connect
 from tests.support.jvm_tools import run_tool

@@ -26,7 +26,7 @@ from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.model import Topic
 from tests.support.changes import connect, done
 from tests.support.kafka_tools import ConfigFacts, Tools, described_configs, described_topics

@@ -12,7 +12,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.reassignment import plan_cancel
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import reassigned_topics
 from tests.support.changes import connect
 from tests.support.reassigned_topics import MB, fill, placed, replicas

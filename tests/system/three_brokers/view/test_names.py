@@ -8,7 +8,7 @@ from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.view import parts as names
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, Part
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import connect, make_topic
 from tests.support.group_data import commit
 from tests.support.outages import silent

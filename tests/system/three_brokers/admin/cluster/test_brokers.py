@@ -10,7 +10,7 @@ from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.cluster import read as brokers
 from kafka_shell.base.results import Failure, Results
 from kafka_shell.base.structs import replace
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import MetadataScan
 from kafka_shell.wire.model import Topic
 from kafka_shell.wire.requests import Call, as_request

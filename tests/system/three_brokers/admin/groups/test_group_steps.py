@@ -13,7 +13,7 @@ from kafka_shell.base.plans import apply
 from kafka_shell.base.results import Results
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import coordinators
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.requests import Coordinator, CoordinatorKind
 from tests.support.changes import connect, done, lose_requests, make_topic, misroute
 from tests.support.group_data import commit, forget, held

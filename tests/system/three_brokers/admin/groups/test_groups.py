@@ -15,7 +15,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.requests import Call
 from tests.support.changes import connect, done, make_topic
 from tests.support.group_data import commit, filled, forget, held

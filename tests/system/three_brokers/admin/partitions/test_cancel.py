@@ -11,7 +11,7 @@ from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move
 from kafka_shell.admin.partitions.steps import MoveReplicas
 from kafka_shell.admin.partitions.throttles import ThrottleRecord
 from kafka_shell.base.plans import apply
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import reassigned_topics
 from tests.support.changes import failures, lose_requests
 from tests.support.reassigned_topics import Filled

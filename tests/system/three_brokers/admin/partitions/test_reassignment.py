@@ -23,7 +23,7 @@ from kafka_shell.admin.partitions.throttles import ThrottleRecord
 from kafka_shell.admin.records.read import append
 from kafka_shell.base.plans import apply
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import reassigned_topics
 from tests.support.changes import connect
 from tests.support.reassigned_topics import MB, Filled, placed, replicas, to

@@ -15,7 +15,7 @@ from kafka_shell.admin.records.delete import ranges
 from kafka_shell.admin.records.offsets import list_offsets
 from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import scan
 from tests.support.changes import connect, make_topic
 from tests.support.outages import silent

@@ -8,7 +8,7 @@ from kafka_shell.advice import advise
 from kafka_shell.base.plans import Plan
 from kafka_shell.commands.topics.render import use_page
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import connect, done, make_topic
 from tests.support.group_data import commit, forget
 from tests.support.outages import silent

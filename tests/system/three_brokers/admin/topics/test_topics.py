@@ -7,7 +7,7 @@ from kafka_shell.admin.topics import (
 )
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.wire import metadata_scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support.changes import described, done, make_topic
 
 

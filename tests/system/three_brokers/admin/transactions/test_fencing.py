@@ -12,7 +12,7 @@ from kafka_shell.admin.transactions import read as transactions
 from kafka_shell.base.errors import ShellError
 from kafka_shell.base.plans import apply
 from kafka_shell.base.structs import replace
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.requests import Call, Coordinator, CoordinatorKind
 from tests.support.changes import done, make_topic, misroute
 from tests.support.transactional_producer import Producer

@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shell.admin.topics import min_isr
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import reassigned_topics
 from tests.support.changes import connect, lose_requests
 from tests.support.program import Program, Run

@@ -13,7 +13,7 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions import sizes, targets
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import reassigned_topics
 from tests.support.changes import connect
 from tests.support.program import Program

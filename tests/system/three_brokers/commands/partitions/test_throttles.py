@@ -9,7 +9,7 @@ import pytest
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from tests.support import reassigned_topics
 from tests.support.program import Program
 from tests.support.reassigned_topics import LEADER_RATE, RATE, Filled, put, reassign, throttles

@@ -10,7 +10,7 @@ import pytest
 from kafka_shell.admin.cluster.health import health
 from kafka_shell.view.cache import read_topics
 from kafka_shell.view.view import ClusterView
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.metadata_scan import scan
 from kafka_shell.wire.model import Partition
 from tests.support.changes import lose_requests

@@ -7,7 +7,7 @@ from kafka.protocol.broker_version_data import BROKER_API_VERSIONS
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.wire import requests as versions
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, Tls
 from kafka_shell.wire.failures import failure
 

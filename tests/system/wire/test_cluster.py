@@ -26,7 +26,7 @@ from kafka_shell.base.results import Failure
 from kafka_shell.sandbox.cluster import start, status, stop
 from kafka_shell.sandbox.process import is_running
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import Address, ConnectionConfig, parse_addresses
 from kafka_shell.wire.requests import (
     ANY,

@@ -24,7 +24,7 @@ from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire import metadata_scan as scan
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.wire.failures import failure
 from kafka_shell.wire.frames import Reader
@@ -156,7 +156,7 @@ def test_kafka_python_is_not_imported_for_bytes(sandbox: Sandbox) -> None:
     code = (
         "import sys\n"
         "from kafka_shell.wire import metadata_scan as scan\n"
-        "from kafka_shell.wire.connection import Cluster\n"
+        "from kafka_shell.wire.cluster import Cluster\n"
         "from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses\n"
         f"c = Cluster(ConnectionConfig(parse_addresses({sandbox.bootstrap!r})))\n"
         "scan.scan(c); c.brokers()\n"

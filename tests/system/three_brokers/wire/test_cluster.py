@@ -13,7 +13,7 @@ from kafka.protocol.admin import (
 
 from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.wire.connection import Cluster
+from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.wire.requests import CONTROLLER, RawRequest
 
