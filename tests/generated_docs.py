@@ -9,8 +9,8 @@ from pathlib import Path
 from kafka_shell.base.plans import Effect
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.program.help import (
-    FAMILIES,
     argument_row,
+    families,
     option_row,
     usage_lines,
     visible,
@@ -38,10 +38,12 @@ def commands_page(registry: Sequence[Command] = REGISTRY) -> str:
         "Permissions are the most that a command may require, with all its options"
         " ([details](apis.md#permissions-of-each-command)). Exit statuses without a note:"
         " [the table](configuration.md#exit-statuses).", "",
-        contents(["Common options", *map(str.capitalize, FAMILIES)]), "",
+        contents(["Common options", *map(str.capitalize, families(registry))]), "",
     ]  # fmt: skip
-    families = {family: [c for c in registry if c.family == family] for family in FAMILIES}
-    for family, members in families.items():
+    by_family = {
+        family: [c for c in registry if c.family == family] for family in families(registry)
+    }
+    for family, members in by_family.items():
         lines += [f"**{family.capitalize()}**", "", "| command | short forms | summary |",
                   "|---|---|---|"]  # fmt: skip
         for command in members:
@@ -56,7 +58,7 @@ def commands_page(registry: Sequence[Command] = REGISTRY) -> str:
     lines += _table(("option", "meaning"), [option_row(DEADLINE)])
     lines += ["Of commands that change something:", ""]
     lines += _table(("option", "meaning"), map(option_row, visible(CHANGING)))
-    for family, members in families.items():
+    for family, members in by_family.items():
         lines += [f"## {family.capitalize()}", ""]
         for command in members:
             lines += _command(command, registry)
@@ -185,9 +187,9 @@ def man_page(registry: Sequence[Command] = REGISTRY) -> str:
         *_definitions(map(option_row, visible((*CONNECTION, *RUNNING, *CHANGING)))),
         ".SH COMMANDS",
     ]  # fmt: skip
-    for family in FAMILIES:
+    for family in families(registry):
         members = [command for command in registry if command.family == family]
-        lines += [f".SS {_roff(family.capitalize())}"] if members else []
+        lines.append(f".SS {_roff(family.capitalize())}")
         lines += _definitions((command.name, command.summary) for command in members)
     for heading in ("Environment variables", "Files", "Exit statuses"):
         section = configuration.split(f"\n## {heading}\n")[1].split("\n## ")[0]

@@ -33,13 +33,10 @@ def mentions(message: str, about: str) -> bool:
 
 
 # Features that a cluster does not have: no authorizer, no delegation tokens, no such API.
+NO_TOKENS = ("DELEGATION_TOKEN_AUTH_DISABLED", "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED")
 ABSENT = frozenset(
-    {
-        "SECURITY_DISABLED", "DELEGATION_TOKEN_AUTH_DISABLED",
-        "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED", "unsupported-api", "unsupported-version",
-        "no-registry",
-    }
-)  # fmt: skip
+    {"SECURITY_DISABLED", *NO_TOKENS, "unsupported-api", "unsupported-version", "no-registry"}
+)
 
 
 class Failure(Struct, frozen=True):

@@ -29,7 +29,7 @@ from kafka_shell.admin.tokens import read as delegation_tokens
 from kafka_shell.admin.transactions import read as transactions
 from kafka_shell.admin.users import scram
 from kafka_shell.base.errors import ShellError, Status
-from kafka_shell.base.results import Failure, Results, Rows, as_failure, with_failures
+from kafka_shell.base.results import NO_TOKENS, Failure, Results, Rows, as_failure, with_failures
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import NAMES, NO_PROPERTIES, Part, Properties, TopicsOf
 from kafka_shell.wire.cluster import Cluster
@@ -42,11 +42,6 @@ LastRead = dict[Source, tuple[Any, ...]]  # what each source had when it was las
 
 _MOST_GROUPS = 500  # more groups are not described for their client IDs
 _NOBODY = "kafka-sh: no such user"
-# Without authentication there are no tokens.
-_DISABLED = (
-    "DELEGATION_TOKEN_AUTH_DISABLED",
-    "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED",
-)
 _NO_SUCH_USER = "RESOURCE_NOT_FOUND"
 _USER = "User:"
 
@@ -109,7 +104,7 @@ class _Reader:
         except ShellError as error:
             if error.status is Status.UNREACHABLE:
                 raise
-            if error.code in _DISABLED:
+            if error.code in NO_TOKENS:
                 return (), None
             return (), as_failure(error)
 

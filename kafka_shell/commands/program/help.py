@@ -31,8 +31,6 @@ _NARROWEST = 40  # columns; a narrower terminal breaks the lines itself
 _NO_BREAK = "\x00"  # stands for a blank where a line is not broken
 _SENTENCE = 24  # columns; where fewer are left beside the names, texts go below them
 _NAMES = 28  # columns of a list for the names of commands; a longer name has a row of its own
-FAMILIES = ("topics", "records", "configs", "clients", "access", "partitions", "groups", "cluster",
-            "transactions", "schemas", "state", "audit", "shell")  # fmt: skip
 
 
 def show_help(invocation: Invocation, context: Context) -> str:
@@ -50,6 +48,11 @@ def show_help(invocation: Invocation, context: Context) -> str:
     return _found(word, REGISTRY, invocation, columns)
 
 
+def families(registry: Iterable[Command]) -> tuple[str, ...]:
+    """The families, in the order of their commands."""
+    return tuple(dict.fromkeys(command.family for command in registry))
+
+
 def overview(registry: Sequence[Command], columns: int | None = None) -> str:
     """Every command with its short forms and summary, by family. `columns` None: no wrapping."""
     shorts = {command.name: ", ".join(s.word for s in command.shorts) for command in registry}
@@ -57,7 +60,7 @@ def overview(registry: Sequence[Command], columns: int | None = None) -> str:
     width = longest + max(map(len, shorts.values())) + 2
     lines = []
     usual = [command for command in registry if not command.rare]
-    parts = [(family, [c for c in usual if c.family == family]) for family in FAMILIES]
+    parts = [(family, [c for c in usual if c.family == family]) for family in families(registry)]
     for heading, members in (*parts, ("less common", [c for c in registry if c.rare])):
         if members:
             names = [f"{c.name:<{longest}}{shorts[c.name]}".rstrip() for c in members]
