@@ -7,7 +7,8 @@ from typing import Any
 
 from kafka import KafkaConsumer, KafkaProducer
 
-from kafka_shell.clients.follow import Follower, follow
+from kafka_shell.clients.follow import Follower
+from kafka_shell.clients.follow import follow as follow_configs
 from kafka_shell.clients.internals import ConsumerConfigs, ProducerConfigs
 from kafka_shell.clients.validate import consumer_rules, producer_rules
 
@@ -25,7 +26,7 @@ class DynamicKafkaProducer(KafkaProducer):  # type: ignore[misc]
 
     def __init__(self, *, dynamic_config_user: str | None = None, **configs: Any) -> None:
         super().__init__(**configs)
-        self._follower = follow(
+        self._follower = follow_configs(
             lambda _: ProducerConfigs(self),
             lambda running: producer_rules(
                 idempotent=running.idempotent, has_codec=running.has_codec
@@ -67,7 +68,7 @@ class DynamicKafkaConsumer(KafkaConsumer):  # type: ignore[misc]
         **configs: Any,
     ) -> None:
         super().__init__(*topics, **configs)
-        self._follower = follow(
+        self._follower = follow_configs(
             lambda rejected: ConsumerConfigs(self, rejected),
             lambda running: consumer_rules(
                 idle_ms=running.idle_ms, receive_bytes=running.receive_bytes

@@ -39,7 +39,7 @@ class GroupApi(Struct, frozen=True):
     on the group.
     """
 
-    request: Callable[[Sequence[str]], Any]
+    request: Callable[[list[str]], Any]
     rows: str = "groups"
     permission: str = "DESCRIBE"
     lowest: int | None = None

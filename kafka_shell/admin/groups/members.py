@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from typing import Any
 
 from msgspec import Struct
 
@@ -41,11 +40,7 @@ _LEAVES_ALONE = (GroupType.SHARE, GroupType.STREAMS)
 # -- delete groups ---------------------------------------------------------------------------------
 
 
-def _delete_request(names: Sequence[str]) -> Any:
-    return messages.DeleteGroupsRequest(groups_names=list(names))
-
-
-_DELETE = GroupApi(_delete_request, "results", "DELETE")
+_DELETE = GroupApi(lambda ids: messages.DeleteGroupsRequest(groups_names=ids), "results", "DELETE")
 
 
 class DeleteGroups(Struct, BaseStep, frozen=True):

@@ -31,22 +31,17 @@ _NAMED = 3  # partitions that a failure names
 _MANY_GROUPS, _BY_NAME = 8, 9  # OffsetFetch: many groups since v8, topic IDs since v10
 
 
-def _committed(groups: Sequence[str]) -> Any:
-    kind = messages.OffsetFetchRequest.OffsetFetchRequestGroup
-    return messages.OffsetFetchRequest(
-        groups=[kind(group_id=group, topics=None) for group in groups]
-    )
+def _of_all_topics(request: Any, ids: Sequence[str]) -> Any:
+    of_group = getattr(request, f"{request.__name__}Group")
+    return request(groups=[of_group(group_id=id, topics=None) for id in ids])
 
 
-def _shared(groups: Sequence[str]) -> Any:
-    kind = messages.DescribeShareGroupOffsetsRequest.DescribeShareGroupOffsetsRequestGroup
-    return messages.DescribeShareGroupOffsetsRequest(
-        groups=[kind(group_id=group, topics=None) for group in groups]
-    )
-
-
-COMMITTED = GroupApi(_committed, lowest=_MANY_GROUPS, highest=_BY_NAME)
-SHARED = GroupApi(_shared)
+COMMITTED = GroupApi(
+    lambda ids: _of_all_topics(messages.OffsetFetchRequest, ids),
+    lowest=_MANY_GROUPS,
+    highest=_BY_NAME,
+)
+SHARED = GroupApi(lambda ids: _of_all_topics(messages.DescribeShareGroupOffsetsRequest, ids))
 
 
 class Committed(Struct, frozen=True):

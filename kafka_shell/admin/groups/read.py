@@ -47,27 +47,11 @@ _CONSUMER = "consumer"  # the only protocol type whose member metadata is decode
 # -- the APIs ------------------------------------------------------------------------------------
 
 
-def _classic(groups: Sequence[str]) -> Any:
-    return messages.DescribeGroupsRequest(groups=list(groups))
-
-
-def _consumer(groups: Sequence[str]) -> Any:
-    return messages.ConsumerGroupDescribeRequest(group_ids=list(groups))
-
-
-def _share(groups: Sequence[str]) -> Any:
-    return messages.ShareGroupDescribeRequest(group_ids=list(groups))
-
-
-def _streams(groups: Sequence[str]) -> Any:
-    return messages.StreamsGroupDescribeRequest(group_ids=list(groups))
-
-
 APIS = {
-    GroupType.CLASSIC: GroupApi(_classic),
-    GroupType.CONSUMER: GroupApi(_consumer),
-    GroupType.SHARE: GroupApi(_share),
-    GroupType.STREAMS: GroupApi(_streams),
+    GroupType.CLASSIC: GroupApi(lambda ids: messages.DescribeGroupsRequest(groups=ids)),
+    GroupType.CONSUMER: GroupApi(lambda ids: messages.ConsumerGroupDescribeRequest(group_ids=ids)),
+    GroupType.SHARE: GroupApi(lambda ids: messages.ShareGroupDescribeRequest(group_ids=ids)),
+    GroupType.STREAMS: GroupApi(lambda ids: messages.StreamsGroupDescribeRequest(group_ids=ids)),
 }
 
 # A group has one protocol: requests of the others fail with one of these, or do not exist.
