@@ -11,7 +11,7 @@ from collections import Counter
 from tests.support.places import PACKAGE
 
 # Without blank lines, comments, docstrings and imports, so that nobody gains by deleting those.
-SUM = 61290
+SUM = 61272
 LINES = {
     ".": 1350, "admin": 19060, "advice": 1150, "audit": 5720, "base": 1600, "clients": 800,
     "commands": 15000, "language": 2050, "output": 2680, "pasted": 750, "run": 1350,
