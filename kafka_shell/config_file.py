@@ -175,10 +175,10 @@ class ConfigFile:
             raise self.wrong(header, key, what, f"Use one of {', '.join(choices)}.")
 
     def _unknown(self, header: str, key: str, keys: tuple[str, ...], place: str = "") -> ShellError:
-        near = near_miss(key, keys)
         if key in TOPIC_KEYS:
             hint = f'Set it in [{header}.topics."NAME"].'
             return self.wrong(header, place or key, f"{key} is about topics", hint)
+        near = near_miss(key, keys)
         hint = f"Did you mean {near}?" if near else f"Use one of {', '.join(keys)}."
         return self.wrong(header, key, f"unknown setting {key}", hint)
 
