@@ -54,7 +54,7 @@ def among(
     words = invocation.get(name)
     if not words:
         return list(existing)
-    chosen = select(words, existing)
+    chosen = select([words] if isinstance(words, str) else words, existing)
     _refuse_unmatched(invocation, name, chosen.unmatched, kind)
     return list(dict.fromkeys([*chosen.names, *(word for _, word in chosen.unmatched)]))
 

@@ -101,10 +101,8 @@ def _selected(
     invocation: Invocation, registry: Client, *, deleted: bool = False
 ) -> tuple[list[str], dict[Resource, Failure]]:
     """The subjects that are selected, and why others cannot be."""
-    words = [invocation["subject"]]
-    existing = subjects.names(registry, words, deleted=deleted)
-    one = _with_words(invocation, words)
-    chosen = select.among(one, "subject", existing, "subject")
+    existing = subjects.names(registry, [invocation["subject"]], deleted=deleted)
+    chosen = select.among(invocation, "subject", existing, "subject")
     missing = {
         Resource("subject", name): Failure(
             "no-subject",
@@ -115,11 +113,6 @@ def _selected(
         if name not in existing
     }
     return [name for name in chosen if name in existing], missing
-
-
-def _with_words(invocation: Invocation, words: Sequence[str]) -> Invocation:
-    values = {**invocation.values, "subject": tuple(words)}
-    return Invocation(invocation.command, values, invocation.text, invocation.spans)
 
 
 # -- change ----------------------------------------------------------------------------------------
