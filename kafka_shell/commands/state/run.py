@@ -218,7 +218,8 @@ def write_folder(
         earlier = [
             file for file in others if (whole or partial) and _is_export(file, as_text, state)
         ]
-        _refuse(path, [file.name for file in others if file not in earlier])
+        lost = [path / name for name in names if _has_absent(path / name, state)]
+        _refuse(path, [file.name for file in (*others, *lost) if file not in earlier])
         kept = [path / name for name in names if (path / name).exists()] + earlier
         kept = kept if partial else []
         end = ".partial" if kept else ""
@@ -255,6 +256,14 @@ def _is_export(file: Path, as_text: Callable[[Content], str], state: State) -> b
     except ShellError:
         return False
     return unchanged and earlier.parts.keys().isdisjoint(state.absent)
+
+
+def _has_absent(file: Path, state: State) -> bool:
+    """Whether a file that would be replaced has kinds that this export lacks."""
+    try:
+        return bool(state.absent) and not load(str(file)).parts.keys().isdisjoint(state.absent)
+    except ShellError:
+        return False
 
 
 def _refuse(path: Path, others: Sequence[str]) -> None:

@@ -54,15 +54,16 @@ def test_a_full_disk_leaves_all_files_as_they_were(tmp_path: Path) -> None:
     assert set(after) == {"topics.yaml", "users.yaml"} and "partitions: 2" in after["topics.yaml"]
 
 
-def test_files_of_kinds_that_are_not_exported_stay(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("by", "file"), [("kind", "subjects.yaml"), ("prefix", "cluster.yaml")])
+def test_files_of_kinds_that_are_not_exported_stay(tmp_path: Path, by: str, file: str) -> None:
     """Another profile may have no schema registry."""
     subjects = State({"subjects": {"a": {"type": "AVRO", "schema": "1"}}})
-    (tmp_path / "subjects.yaml").write_text(yaml_text(document(subjects)))
+    (tmp_path / file).write_text(yaml_text(document(subjects)))
     before = contents(tmp_path)
     without = state(1)
     without.absent = {"subjects": Failure("no-registry", "no schema registry is configured")}
-    with pytest.raises(ShellError, match=r"subjects\.yaml"):
-        export(tmp_path, without)
+    with pytest.raises(ShellError, match=file):
+        write_folder(without, str(tmp_path), by, ".yaml", yaml_text, whole=True)
     assert contents(tmp_path) == before
 
 
