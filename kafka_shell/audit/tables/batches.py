@@ -154,8 +154,8 @@ def _fetch(
     by="topics",
 )
 def read_batches(cluster: Cluster, names: Names) -> Rows:
-    work = CURRENT.get(_ANY)
-    statistics = _Statistics() if "record_samples" in work.tables else None
+    wanted = "record_samples" in CURRENT.get(_ANY).tables
+    statistics = _Statistics() if wanted else None
     seen: dict[TopicPartition, set[int]] = {}
     for found in _samples(cluster, names):
         if isinstance(found, ReadFailure):
@@ -178,7 +178,7 @@ def read_batches(cluster: Cluster, names: Names) -> Rows:
                 batch.transactional, batch.control,
             )  # fmt: skip
     if statistics is not None:
-        _READ[cluster] = work.names, statistics
+        _READ[cluster] = statistics
 
 
 # -- records ---------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ class _Statistics(Struct, weakref=True):
 
 
 # What reading `batches` found of the records of the same slice.
-_READ: WeakKeyDictionary[Cluster, tuple[Names, _Statistics]] = WeakKeyDictionary()
+_READ: WeakKeyDictionary[Cluster, _Statistics] = WeakKeyDictionary()
 
 
 @table(
@@ -229,9 +229,10 @@ _READ: WeakKeyDictionary[Cluster, tuple[Names, _Statistics]] = WeakKeyDictionary
     by="topics",
 )
 def read_record_samples(cluster: Cluster, names: Names) -> Rows:
-    read, statistics = _READ.pop(cluster, (None, _Statistics()))
-    if read is None or tuple(read) != tuple(names):
-        statistics = _statistics(cluster, names)
+    if cluster not in _READ:
+        for _ in read_batches.read(cluster, names):
+            pass
+    statistics = _READ.pop(cluster)
     yield from statistics.failures
     for where, tally in statistics.tallies.items():
         if tally.why is not None:
@@ -241,21 +242,6 @@ def read_record_samples(cluster: Cluster, names: Names) -> Rows:
             max(tally.keys.values(), default=0), tally.unread,
             tally.plain_bytes, tally.packed_bytes,
         )  # fmt: skip
-
-
-def _statistics(cluster: Cluster, names: Names) -> _Statistics:
-    statistics = _Statistics()
-    seen: set[tuple[TopicPartition, int]] = set()
-    for found in _samples(cluster, names):
-        if isinstance(found, ReadFailure):
-            statistics.failures.append(found)
-            continue
-        where, _, raw = found
-        for batch, at in batches.headers(raw):
-            if (where, batch.base_offset) not in seen:
-                seen.add((where, batch.base_offset))
-                statistics.add(where, batch, raw[at : at + batch.size])
-    return statistics
 
 
 def _count(tally: _Tally, where: TopicPartition, batch: batches.Batch, raw: bytes) -> None:
