@@ -249,8 +249,7 @@ def of_snapshot(
 
     def read() -> Collection:
         wanted = () if of is None else tuple(of.cluster_ids.values())
-        keep = engine.opened.keep
-        snapshot_id, frames = snapshot.read(engine.session, text, known, chosen, wanted, keep)
+        snapshot_id, frames = snapshot.read(engine.session, text, known, chosen, wanted)
         at = f.unix_millis("collected_at")
         rows = [tuple(row) for row in frames[STATUS].select(at, *COLUMNS).collect()]
         status = summed(row[1:] for row in rows)
@@ -281,7 +280,7 @@ def store(engine: Engine, found: Collection, text: str) -> AuditSnapshot:
             written.append(None)
 
         id, session, large = found.snapshot_id, engine.session, bool(found.cached)
-        with tuned(session, found.rows, engine.opened.keep):
+        with tuned(session, found.rows):
             return snapshot.write(session, found.frames, folder, id, done, large=large, local=local)
 
     rows = engine.run("writing the snapshot", write, lambda: (len(written), len(found.frames)))

@@ -88,12 +88,10 @@ def between(
     before: Collection,
     after: Collection,
     tables: Mapping[str, Table],
-    keep: Container[str] = (),
 ) -> tuple[tuple[Drift, ...], bool]:
     """Return the rows that appeared, vanished or changed, the first MOST_ROWS of them, and whether
     these are all. Clusters are compared by their IDs, but two clusters as they are now also if
-    these differ. Spark configs in `keep` are not changed. Raises ShellError if there are no
-    clusters to compare.
+    these differ. Raises ShellError if there are no clusters to compare.
     """
     names = [
         name for name in KEYS if all(name in of for of in (tables, before.frames, after.frames))
@@ -109,7 +107,7 @@ def between(
             side.frames[name].createOrReplaceTempView(f"{mark}_{name}")
             states.append(_states(name, f"{mark}_{name}", sql_text(mark)))
     session = before.frames[STATUS].sparkSession
-    with tuned(session, before.rows + after.rows, keep):
+    with tuned(session, before.rows + after.rows):
         rows = _rows(session, states, sides).limit(MOST_ROWS + 1).collect()
         return _drifts(rows[:MOST_ROWS], lost), len(rows) <= MOST_ROWS
 
@@ -122,7 +120,7 @@ def over_snapshots(
     cluster in common are left out. Raises ShellError if a table does not have the rows that were
     written."""
     session = engine.session
-    with shown(engine, folder, {*KEYS, "clusters", STATUS}) as written:
+    with shown(engine, folder, {*KEYS, "clusters", STATUS}, {}) as written:
         chosen = [id for id in written if id <= until][-most:]
         within = f"snapshot_id IN ({', '.join(map(sql_text, chosen))})"
         counts = _row_counts(session, within)
@@ -131,7 +129,10 @@ def over_snapshots(
         clusters: dict[str, dict[str, str]] = {id: {} for id in chosen}
         for row in session.table("trend_clusters").where(within).collect():
             clusters[row["snapshot_id"]][row["cluster"]] = row["cluster_id"]
-        lost: dict[str, set[tuple[str, str]]] = {id: set() for id in chosen}
+        lost = {
+            id: {(name, by) for name in KEYS.keys() - written[id] for by in clusters[id].values()}
+            for id in chosen
+        }
         status = session.table("trend_collection_status").where(within)
         for row in status.where("status = 'error'").collect():
             at = row["snapshot_id"]

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -45,21 +45,18 @@ def is_small_data(rows: int) -> bool:
 
 
 @contextmanager
-def tuned(session: Any, rows: int, keep: Container[str]) -> Iterator[None]:
-    """Make queries of tables with so many rows together fast, until the end. Configs in `keep`,
-    which the user has set, are not changed."""
+def tuned(session: Any, rows: int) -> Iterator[None]:
+    """Make queries of tables with so many rows together fast, until the end. Configs that the user
+    has set are not changed."""
     wanted = SMALL_DATA_CONFIGS if is_small_data(rows) else {}
-    before = {key: session.conf.get(key, None) for key in wanted if key not in keep}
-    for key in before:
+    free = [key for key in wanted if session.conf.get(key, None) is None]
+    for key in free:
         session.conf.set(key, wanted[key])
     try:
         yield
     finally:
-        for key, value in before.items():
-            if value is None:
-                session.conf.unset(key)
-            else:
-                session.conf.set(key, value)
+        for key in free:
+            session.conf.unset(key)
 
 
 # Errors of Spark in a sentence, with what to do about those that users meet.

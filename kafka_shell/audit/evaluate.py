@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -50,36 +50,22 @@ class Evaluation(Struct):
         self.left_out += other.left_out
 
 
-class EvaluationProgress(Struct):
-    """How far an evaluation is: the controls that are done, and what is being evaluated."""
-
-    done: list[str] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        """What is being evaluated for the longest time: `T01`, or `T01 to T12`."""
-        return next(iter(self.names), "")
-
-
 def evaluate(
     session: Any,
     controls: Sequence[Control],
     thresholds: Mapping[str, Mapping[str, str]],
     status: Status,
-    progress: EvaluationProgress | None = None,
+    done: list[str] | None = None,
     stopped: Callable[[], bool] = lambda: False,
-    keep: Container[str] = (),
     suppressed: Mapping[str, str] | None = None,
 ) -> Evaluation:
     """Return the results of the controls.
 
     The tables are temporary views of the session, and `status` is what was read of them. A control
-    whose SQL fails becomes an error finding. No further one is begun once `stopped`. Spark configs
-    in `keep` are not changed. `suppressed` are SQL conditions by control: such alarms are counted
-    as suppressed.
+    whose SQL fails becomes an error finding. The IDs of evaluated controls are added to `done`, and
+    no further one is begun once `stopped`. `suppressed` are SQL conditions by control: such alarms
+    are counted as suppressed.
     """
-    at = progress or EvaluationProgress()
     rows = rows_of(status)
     few = is_small_data(rows)
     unread = unread_tables(status)
@@ -91,22 +77,19 @@ def evaluate(
     def evaluate_group(group: Sequence[Control]) -> Evaluation:
         if stopped():
             return Evaluation()
-        name = " to ".join(dict.fromkeys((group[0].id, group[-1].id)))
-        at.names.append(name)
         try:
             found = _evaluate_group(session, group, {each.id: query(each) for each in group}, few)
         except Exception as error:
             if len(group) > 1:  # which of them?
                 return _sum(evaluate_group([each]) for each in group)
             found = _failed(group[0], sentence(error))
-        finally:
-            at.names.remove(name)
         for control in group:
             found.add(skipped(control, unread))
-        at.done.extend(each.id for each in group)
+            if done is not None:
+                done.append(control.id)
         return found
 
-    with tuned(session, rows, keep):
+    with tuned(session, rows):
         groups = _groups(controls, few)
         return _sum(in_threads(evaluate_group, groups, _CORES if few else _AT_ONCE))
 

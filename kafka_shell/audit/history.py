@@ -126,7 +126,7 @@ def history(
     lost: dict[str, Failure] = {}
 
     def read() -> tuple[FindingHistory, ...]:
-        with _shown(engine, folder, lost=lost):
+        with _shown(engine, folder, lost):
             return _rows(engine.session)
 
     found = engine.run("reading the snapshots", read)
@@ -147,7 +147,7 @@ def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple
     def read() -> dict[tuple[str, str], list[tuple[int, float]]]:
         found: dict[tuple[str, str], list[tuple[int, float]]] = {}
         try:
-            with _shown(engine, folder, lost={}):
+            with _shown(engine, folder, {}):
                 rows = engine.session.sql(_COUNTS).collect()
         except ShellError as error:
             if error.code != NO_FINDINGS:
@@ -163,12 +163,12 @@ def alarms(engine: Engine, folder_text: str) -> dict[tuple[str, str], list[tuple
 
 @contextmanager
 def _shown(
-    engine: Engine, folder: str, before: str = "", lost: dict[str, Failure] | None = None
+    engine: Engine, folder: str, lost: dict[str, Failure], before: str = ""
 ) -> Iterator[None]:
     """Create the views of the findings of the snapshots, or of those `before` an ID. Raises
     ShellError if no snapshot has any."""
     session = engine.session
-    with trends.shown(engine, folder, {"clusters"}, {TABLE: _DDL}, lost) as written:
+    with trends.shown(engine, folder, {"clusters"}, lost, {TABLE: _DDL}) as written:
         audits = [id for id, tables in written.items() if TABLE in tables]
         if not audits:
             raise ShellError(
@@ -195,7 +195,7 @@ def changes(
 
     def read() -> tuple[FindingHistory, ...]:
         session = engine.session
-        with _shown(engine, folder, id):
+        with _shown(engine, folder, {}, id):
             at = f"'{id}' AS snapshot_id"
             now = {
                 "findings": frame(engine, collection, report.findings).selectExpr("*", at),

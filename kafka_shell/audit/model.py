@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import groupby
 
 from msgspec import Struct, field
 
@@ -103,6 +104,22 @@ class Spread(Struct, frozen=True):
     clusters: tuple[str, ...]
 
 
+class FamilyResult(Struct, frozen=True):
+    """The results of a family of controls: alarms per severity, and resources per status."""
+
+    name: str
+    controls: int
+    alarms: Mapping[str, int]
+    statuses: Counter[str]  # empty if the clusters have nothing that its controls check
+
+
+class FindingGroup(Struct, frozen=True):
+    """The findings of one control with the same status, and the number of all of them."""
+
+    findings: tuple[AuditFinding, ...]
+    total: int
+
+
 class FindingHistory(Struct, frozen=True):
     """A finding over snapshots. `state` is new, returned, fixed, open or not checked; `since` and
     `until` are of its latest run of snapshots, `first` is when it was first seen, and `now` the
@@ -144,11 +161,20 @@ class AuditReport(Struct, frozen=True):
     not_sent: str = ""
 
     @property
+    def counted(self) -> Counter[tuple[str, str, str]]:
+        """The number of alarms by severity, control and cluster, with those that are left out."""
+        alarms = (each for each in self.findings if each.status == "alarm")
+        found = Counter((each.severity, each.control, each.cluster) for each in alarms)
+        for rest in self.left_out:
+            found[rest.severity, rest.control, rest.cluster] += rest.alarms
+        return found
+
+    @property
     def alarms(self) -> Counter[str]:
         """The number of alarms per severity."""
-        found = Counter(f.severity for f in self.findings if f.status == "alarm")
-        for rest in self.left_out:
-            found[rest.severity] += rest.alarms
+        found: Counter[str] = Counter()
+        for (severity, _, _), count in self.counted.items():
+            found[severity] += count
         return found
 
     @property
@@ -160,14 +186,9 @@ class AuditReport(Struct, frozen=True):
     def by_cluster(self) -> tuple[ClusterResult, ...]:
         """The results of each cluster, the one with the most severe alarms first."""
         alarms: dict[str, Counter[str]] = {name: Counter() for name in self.clusters}
-        unchecked: Counter[str] = Counter()
-        for each in self.findings:
-            if each.status == "alarm":
-                alarms.setdefault(each.cluster, Counter())[each.severity] += 1
-            elif each.status in ("skip", "error"):
-                unchecked[each.cluster] += 1
-        for rest in self.left_out:
-            alarms.setdefault(rest.cluster, Counter())[rest.severity] += rest.alarms
+        for (severity, _, name), count in self.counted.items():
+            alarms.setdefault(name, Counter())[severity] += count
+        unchecked = Counter(f.cluster for f in self.findings if f.status in ("skip", "error"))
         judged = (
             ClusterResult(name, found, unchecked[name], self.unread.get(name, ""))
             for name, found in alarms.items()
@@ -178,14 +199,10 @@ class AuditReport(Struct, frozen=True):
     def worst(self) -> tuple[Spread, ...]:
         """The controls with findings: the most severe first, then those of most clusters."""
         counts: dict[tuple[str, str], Counter[str]] = {}
-        titles = {each.control: each.title for each in self.controls}
-        for each in self.findings:
-            if each.status == "alarm":
-                titles.setdefault(each.control, each.title)
-                counts.setdefault((each.severity, each.control), Counter())[each.cluster] += 1
-        for rest in self.left_out:
-            found = counts.setdefault((rest.severity, rest.control), Counter())
-            found[rest.cluster] += rest.alarms
+        titles = {each.control: each.title for each in self.findings}
+        titles |= {each.control: each.title for each in self.controls}
+        for (severity, control, cluster), count in self.counted.items():
+            counts.setdefault((severity, control), Counter())[cluster] += count
         spread = (
             Spread(control, titles.get(control, ""), severity, found.total(), tuple(sorted(found)))
             for (severity, control), found in counts.items()
@@ -196,6 +213,31 @@ class AuditReport(Struct, frozen=True):
         ))  # fmt: skip
 
     @property
+    def families(self) -> tuple[FamilyResult, ...]:
+        """The results of each family, in the order of the controls."""
+        found: dict[str, FamilyResult] = {}
+        for control in self.controls:
+            before = found.get(control.family, FamilyResult(control.family, 0, {}, Counter()))
+            alarms = Counter(before.alarms)
+            alarms[control.severity] += control.counts.get("alarm", 0)
+            statuses = Counter(before.statuses)
+            statuses.update(control.counts)
+            found[control.family] = FamilyResult(
+                control.family, before.controls + 1, alarms, statuses
+            )
+        return tuple(found.values())
+
+    @property
+    def groups(self) -> tuple[FindingGroup, ...]:
+        """The findings by control and status, in order."""
+        left_out: Counter[str] = Counter()
+        for rest in self.left_out:
+            left_out[rest.control] += rest.alarms
+        runs = groupby(self.findings, lambda each: (each.control, each.status))
+        groups = ((tuple(run), left_out[id] * (status == "alarm")) for (id, status), run in runs)
+        return tuple(FindingGroup(found, len(found) + rest) for found, rest in groups)
+
+    @property
     def exit_status(self) -> int:
         """0 for no findings from `fail_on` on, 1 for such findings or if a control of such a
         severity could not be checked or changes not be posted, 3 for an unreachable cluster."""
@@ -204,8 +246,8 @@ class AuditReport(Struct, frozen=True):
         if self.not_sent:
             return 1
         failing = SEVERITIES[: SEVERITIES.index(self.fail_on) + 1]
-        judged = (f.severity for f in self.findings if f.status in ("alarm", "error", "skip"))
-        return int(any(each in failing for each in (*judged, *(r.severity for r in self.left_out))))
+        unchecked = (f.severity for f in self.findings if f.status in ("error", "skip"))
+        return int(any(each in failing for each in (*unchecked, *self.alarms)))
 
 
 class ControlTest(Struct, frozen=True):

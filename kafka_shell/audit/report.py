@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 from time import strftime, strptime
 from typing import Any
@@ -116,7 +115,7 @@ def charts(engine: Engine, collection: Collection, stored: str = "") -> tuple[Ch
             return []
 
     def draw() -> tuple[Chart, ...]:
-        with tuned(engine.session, collection.rows, engine.opened.keep):
+        with tuned(engine.session, collection.rows):
             return (*_brokers(rows(_BROKERS), several), *_retention(rows(_RETENTION), several),
                     *_lag(rows(_LAG), several))  # fmt: skip
 
@@ -211,7 +210,7 @@ def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:
         f"Number of differences from the previous snapshot (the newest {MOST_ROWS:,})."
         " Times are in UTC."
     )
-    return [Chart("Drift over snapshots", about, bars)] if bars else []
+    return _chart("Drift over snapshots", about, bars)
 
 
 def _moment(snapshot_id: str) -> str:
@@ -220,6 +219,10 @@ def _moment(snapshot_id: str) -> str:
         return strftime("%Y-%m-%d %H:%M:%S", strptime(snapshot_id[:15], "%Y%m%dT%H%M%S"))
     except ValueError:
         return snapshot_id
+
+
+def _chart(title: str, about: str, bars: tuple[Bar, ...]) -> list[Chart]:
+    return [Chart(title, about, bars)] if bars else []
 
 
 def _label(row: Mapping[str, Any], what: str, several: bool) -> str:
@@ -269,7 +272,7 @@ def _retention(rows: Sequence[Mapping[str, Any]], several: bool) -> list[Chart]:
         for row in rows
     )
     about = "Age of the oldest sampled record, compared with retention.ms."
-    return [Chart("Actual and configured retention", about, bars)] if bars else []
+    return _chart("Actual and configured retention", about, bars)
 
 
 def _age(milliseconds: int) -> str:
@@ -290,34 +293,7 @@ def _lag(rows: Sequence[Mapping[str, Any]], several: bool) -> list[Chart]:
         )
         for row in rows
     )
-    return (
-        [Chart("Consumer lag", "Number of records that groups have not read yet.", bars)]
-        if bars
-        else []
-    )
-
-
-class _Group(Struct, frozen=True):
-    """The findings of one control with the same status."""
-
-    control: str
-    title: str
-    severity: str
-    status: str
-    family: str
-    findings: tuple[AuditFinding, ...]
-    total: int
-    description: str = ""
-    source: str = ""
-
-
-class _Family(Struct, frozen=True):
-    name: str
-    controls: int
-    passed: int
-    alarms: Mapping[str, int]
-    unchecked: int
-    is_empty: bool  # the clusters have nothing that its controls check
+    return _chart("Consumer lag", "Number of records that groups have not read yet.", bars)
 
 
 _DOCUMENTATION = "https://kafka.apache.org/documentation/"
@@ -368,12 +344,12 @@ def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
         environment.get_template(_TEMPLATE).render(
             report=report,
             when=units.format_time(report.collected_at),
-            groups=list(_groups(report)),
+            controls={control.control: control for control in report.controls},
+            most_rows=_ROWS,
             worst=report.worst[:_WORST],
             gravest=_gravest(report),
             changed=[(state, [c for c in report.changes if c.state == state]) for state in CHANGED],
             source_url=source_url,
-            families=list(_families(report)),
             severities=SEVERITIES,
             alarms=report.alarms,
             charts=drawn,
@@ -399,34 +375,3 @@ def _gravest(report: AuditReport) -> list[AuditFinding]:
         if each.status == "alarm":
             found.setdefault(each.control, each)
     return [*found.values()][:_GRAVEST]
-
-
-def _groups(report: AuditReport) -> list[_Group]:
-    judged = {control.control: control for control in report.controls}
-    groups = []
-    left_out: Counter[str] = Counter()
-    for rest in report.left_out:
-        left_out[rest.control] += rest.alarms
-    for (control, status), run in groupby(report.findings, lambda f: (f.control, f.status)):
-        found = tuple(run)
-        first, of = found[0], judged.get(control)
-        family, *why = (of.family, of.description, of.source) if of else ("own", "", "")
-        groups.append(
-            _Group(control, first.title, first.severity, status, family, found[:_ROWS],
-                   len(found) + (left_out[control] if status == "alarm" else 0), *why)
-        )  # fmt: skip
-    return groups
-
-
-def _families(report: AuditReport) -> list[_Family]:
-    found = []
-    for name in dict.fromkeys(control.family for control in report.controls):
-        controls = [control for control in report.controls if control.family == name]
-        alarms: Counter[str] = Counter()
-        for control in controls:
-            alarms[control.severity] += control.counts.get("alarm", 0)
-        passed = sum(control.counts.get("ok", 0) for control in controls)
-        unchecked = sum(c.counts.get("skip", 0) + c.counts.get("error", 0) for c in controls)
-        empty = not any(control.counts for control in controls)
-        found.append(_Family(name, len(controls), passed, dict(alarms), unchecked, empty))
-    return found

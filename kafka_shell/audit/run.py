@@ -10,7 +10,7 @@ from kafka_shell.audit.collection import Collection, mentioned
 from kafka_shell.audit.control import Control
 from kafka_shell.audit.drift import TOO_MANY, between, left_out, unread
 from kafka_shell.audit.engine import Engine
-from kafka_shell.audit.evaluate import EvaluationProgress, evaluate, in_order
+from kafka_shell.audit.evaluate import evaluate, in_order
 from kafka_shell.audit.model import (
     RISKS,
     SEVERITIES,
@@ -54,7 +54,8 @@ def audit(
     """Evaluate controls on a collection, and compare it with `against` (a name and a collection).
     Findings of clusters in `dev` are at most medium."""
     collection.show()
-    at, today = EvaluationProgress(), date.today()
+    done: list[str] = []
+    today = date.today()
     found = engine.run(
         "evaluating controls",
         lambda: evaluate(
@@ -62,34 +63,24 @@ def audit(
             controls,
             policy.thresholds,
             collection.status,
-            at,
+            done,
             engine.stopped,
-            engine.opened.keep,
             policy.suppressed(today),
         ),
-        lambda: (len(at.done), len(controls)),
-        lambda: at.name,
+        lambda: (len(done), len(controls)),
     )
-    findings = found.findings
-    judged = [_judged(control, found.counts) for control in controls]
-
-    if against is not None:
-        differences, summary = _compare(engine, collection, *against)
-        findings += differences
-        judged.append(
-            with_suppressed(summary, sum(policy.suppresses(each, today) for each in differences))
-        )
     kept = [
         replace(each, severity=_severity(each.severity, each.cluster, dev))
-        for each in findings
+        for each in found.findings
         if not policy.suppresses(each, today)
     ]
-    return AuditReport(
+    judged = tuple(_judged(control, found.counts) for control in controls)
+    report = AuditReport(
         collection.snapshot_id,
         collection.collected_at,
         collection.clusters,
         dict(collection.unread),
-        tuple(judged),
+        judged,
         # The report lists clusters that could not be read once.
         in_order(f for f in kept if not (f.status == "skip" and f.cluster in collection.unread)),
         sum(each.counts.get("suppressed", 0) for each in judged),
@@ -100,6 +91,10 @@ def audit(
             if id == control.control
         ),
     )
+    if against is None:
+        return report
+    differences, control = _compare(engine, collection, *against)
+    return _with_findings(report, control, differences, policy)
 
 
 def with_state(
@@ -111,11 +106,7 @@ def with_state(
     policy: Policy,
 ) -> AuditReport:
     """Add the findings of X01: `changes` lead from the cluster to the state file."""
-    title, remedy, today = (
-        f"Differs from the state file {file}",
-        f"apply {quote(file)}",
-        date.today(),
-    )
+    title, remedy = f"Differs from the state file {file}", f"apply {quote(file)}"
 
     def finding(change: Change) -> AuditFinding:
         before = "not set" if change.before is None else change.before
@@ -130,20 +121,30 @@ def with_state(
         )  # fmt: skip
 
     alarms = [*map(finding, changes)]
-    kept = [each for each in alarms if not policy.suppresses(each, today)]
     skipped = [
         AuditFinding(STATE, title, "high", "skip", cluster, about, why.message)
         for about, why in unread.items()
     ]
-    known = len(alarms) - len(kept)
-    counts = {"alarm": len(kept), "skip": len(skipped), "suppressed": known}
-    result = ControlResult(
-        STATE, title, "high", "drift", counts, "The cluster should match the state file.", file
-    )
+    about = "The cluster should match the state file."
+    result = ControlResult(STATE, title, "high", "drift", {}, about, file)
+    return _with_findings(report, result, [*alarms, *skipped], policy)
+
+
+def _with_findings(
+    report: AuditReport, control: ControlResult, found: Sequence[AuditFinding], policy: Policy
+) -> AuditReport:
+    """Add the results of something that is no query, without those of clusters that could not be
+    read, which are listed once."""
+    today = date.today()
+    found = [f for f in found if not (f.status == "skip" and f.cluster in report.unread)]
+    kept = [each for each in found if not policy.suppresses(each, today)]
+    counts = {"alarm": 0, "skip": 0} | Counter(each.status for each in kept)
+    known = len(found) - len(kept)
+    judged = replace(control, counts={**counts, "suppressed": known})
     return replace(
         report,
-        findings=in_order((*report.findings, *kept, *skipped)),
-        controls=(*report.controls, result),
+        findings=in_order((*report.findings, *kept)),
+        controls=(*report.controls, judged),
         suppressed=report.suppressed + known,
     )
 
@@ -155,14 +156,9 @@ def with_unjudged(report: AuditReport, reasons: Mapping[str, str]) -> AuditRepor
         AuditFinding(PLANNED, title, "medium", "skip", cluster, about, why)
         for about, why in reasons.items()
     ]
-    counts = {"skip": len(skipped)}
     about = "The findings of the other changes are complete."
-    result = ControlResult(PLANNED, title, "medium", "drift", counts, about)
-    return replace(
-        report,
-        findings=in_order((*report.findings, *skipped)),
-        controls=(*report.controls, *([result] if skipped else [])),
-    )
+    control = ControlResult(PLANNED, title, "medium", "drift", {}, about)
+    return _with_findings(report, control, skipped, Policy()) if skipped else report
 
 
 def _severity(severity: str, cluster: str, dev: Container[str]) -> str:
@@ -204,8 +200,7 @@ def _compare(
     earlier = is_snapshot(name)
     id = DRIFT[1] if earlier else DRIFT[0]
     title = f"Differs from {'the snapshot' if earlier else 'the cluster'} {name}"
-    keep = engine.opened.keep
-    drifts, complete = engine.run("comparing", lambda: between(other, collection, TABLES, keep))
+    drifts, complete = engine.run("comparing", lambda: between(other, collection, TABLES))
     skipped = engine.run("comparing", lambda: [
         *((cluster, "cluster", "only on one side: not compared")
           for cluster in left_out(other, collection)),
@@ -220,13 +215,12 @@ def _compare(
         )
         for drift in drifts
     ]  # fmt: skip
-    counts = {"alarm": len(findings), "skip": len(skipped)}
     findings += [
         AuditFinding(id, title, "medium", "skip", cluster, resource, why)
         for cluster, resource, why in skipped
     ]
     return findings, ControlResult(
-        id, title, "medium", "drift", counts,
+        id, title, "medium", "drift", {},
         "Each change of configs, topics, ACLs, quotas and users should be intended.", name,
     )  # fmt: skip
 

@@ -41,7 +41,6 @@ WITHHELD = (
     "reflect", "try_reflect", "java_method", "from_avro", "to_avro", "schema_of_avro",
     "from_protobuf", "to_protobuf", "from_xml", "schema_of_xml",
 )  # fmt: skip
-_LOCAL_SQL = {"spark.sql.shuffle.partitions": "8"}
 CONFIG = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -66,12 +65,11 @@ LOCAL_CONFIG = {
 
 
 class Opened(Struct):
-    """A session. It is `local` if executors are on this machine only. `keep` are the configs that
-    the user set. `ends_with_program` is whether this program ends it."""
+    """A session. It is `local` if executors are on this machine only. `ends_with_program` is
+    whether this program ends it."""
 
     session: Any
     local: bool
-    keep: frozenset[str] = frozenset()
     ends_with_program: bool = True
 
 
@@ -133,13 +131,13 @@ def _adopt(existing: Any, spark_target: SparkTarget) -> Opened:
     for key, value in wanted.items():
         if session.conf.isModifiable(key) and session.conf.get(key, None) != value:
             session.conf.set(key, value)
-    _complete(session, wanted, SQL)
+    _complete(session, wanted)
     local = is_local(str(wanted.get("spark.master", "")))
-    return Opened(session, local, frozenset(wanted), ends_with_program=False)
+    return Opened(session, local, ends_with_program=False)
 
 
-def _complete(session: Any, given: Mapping[str, str], ours: Mapping[str, str]) -> None:
-    for key, value in ours.items():
+def _complete(session: Any, given: Mapping[str, str]) -> None:
+    for key, value in SQL.items():
         if key not in given:
             session.conf.set(key, value)
 
@@ -170,7 +168,6 @@ def _launch(spark_target: SparkTarget, folder: Path) -> Opened:
             streams = {"stdin": subprocess.PIPE, "stdout": log, "stderr": subprocess.STDOUT}
             gateway = launch_gateway(started, {**streams, "umask": PRIVATE})
         conf = SparkConf(_jvm=gateway.jvm)  # also what spark-submit and spark-defaults.conf say
-        keep = frozenset(key for key, _ in conf.getAll())
         local = is_local(conf.get("spark.master", LOCAL) or LOCAL)
         _fill(conf, dict(spark_target.conf) if is_submitted() else {}, local, folder)
         context = SparkContext(conf=conf, gateway=gateway)
@@ -180,7 +177,7 @@ def _launch(spark_target: SparkTarget, folder: Path) -> Opened:
             hint=jvm.hint(folder / "spark.log"),
             code="spark",
         ) from None
-    return Opened(SparkSession(context), local, keep)
+    return Opened(SparkSession(context), local)
 
 
 def _fill(conf: Any, given: Mapping[str, str], local: bool, folder: Path) -> None:
@@ -189,7 +186,7 @@ def _fill(conf: Any, given: Mapping[str, str], local: bool, folder: Path) -> Non
         conf.set(key, value)
     if conf.get(_NAME, "") in ("", "pyspark-shell"):
         conf.set(_NAME, "kafka.sh")
-    more = {**LOCAL_CONFIG, **_LOCAL_SQL, "spark.local.dir": f"{folder}/scratch"} if local else {}
+    more = {**LOCAL_CONFIG, "spark.local.dir": f"{folder}/scratch"} if local else {}
     more["spark.sql.warehouse.dir"] = str(folder / "warehouse")
     for key, value in {**CONFIG, **SQL, **more}.items():
         conf.setIfMissing(key, value)
@@ -226,9 +223,8 @@ def _connect(spark_target: SparkTarget) -> Opened:
         atexit.register(end, session, spark_target.remote)  # the server would keep it for an hour
         for key, value in spark_target.conf:
             session.conf.set(key, value)
-        given = session.conf.getAll
-        _complete(session, given, {**SQL, **(_LOCAL_SQL if spark_target.server_folder else {})})
-        return Opened(session, bool(spark_target.server_folder), frozenset(given))
+        _complete(session, session.conf.getAll)
+        return Opened(session, bool(spark_target.server_folder))
     except Exception as error:
         raise ShellError(
             "cannot connect to Spark Connect at"

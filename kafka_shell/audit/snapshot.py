@@ -8,7 +8,7 @@ elsewhere, rules that expire old objects or rows would delete it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import reduce
 from operator import itemgetter
@@ -526,11 +526,10 @@ def read(
     known: Mapping[str, Mapping[str, Stored]],
     tables: Mapping[str, Table],
     clusters: Sequence[str] = (),
-    keep: Container[str] = (),
 ) -> tuple[str, dict[str, Any]]:
     """Read `DIR@ID`, or the newest of the `known` snapshots of `DIR` (see `written`), if possible
-    with one of these clusters (their IDs). Return its ID and its tables. Spark configs in `keep`
-    are not changed. Raises ShellError if a table does not have the rows that were written."""
+    with one of these clusters (their IDs). Return its ID and its tables. Raises ShellError if a
+    table does not have the rows that were written."""
     store, wanted = address(text)
     if wanted and wanted not in known:
         raise ShellError(
@@ -546,7 +545,7 @@ def read(
             frame = local_frame(session, table, [])
         frames[name] = frame.select([column.name for column in table.all_columns])
     counts = {name: each.rows for name, each in known[chosen].items()}
-    with tuned(session, sum(counts.values()), keep):
+    with tuned(session, sum(counts.values())):
         found = _counted(frames)
     check(store, chosen, counts, found)
     return chosen, frames

@@ -22,25 +22,13 @@ _FURTHEST_DAYS = 3650.0
 _NO_TABLES: Mapping[str, str] = {}
 _MANY = 3_000_000  # rows: with fewer, one task is faster than a shuffle
 _POINTS = 60  # of a line in a chart
-# What is measured -> the tables, and the SQL of (snapshot_id, cluster, name, at, value, most).
-_MEASURES: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "topics": (("disk_replicas",), """
-SELECT snapshot_id, cluster, topic AS name, min(collected_at) AS at,
-  CAST(sum(size) AS DOUBLE) AS value, CAST(NULL AS DOUBLE) AS most
-FROM trend_disk_replicas WHERE NOT future GROUP BY snapshot_id, cluster, topic"""),
-    "partitions": (("partitions",), """
-SELECT snapshot_id, cluster, 'partitions' AS name, min(collected_at) AS at,
-  CAST(count(*) AS DOUBLE) AS value, CAST(NULL AS DOUBLE) AS most
-FROM trend_partitions GROUP BY snapshot_id, cluster"""),
-    "lag": (("group_offsets",), """
-SELECT snapshot_id, cluster, `group` AS name, min(collected_at) AS at,
-  CAST(sum(lag) AS DOUBLE) AS value, CAST(NULL AS DOUBLE) AS most
-FROM trend_group_offsets WHERE lag IS NOT NULL GROUP BY snapshot_id, cluster, `group`"""),
-    "disks": (("log_dirs",), """
-SELECT snapshot_id, cluster, concat('broker ', broker_id, ' ', path) AS name, min(collected_at)
-  AS at, CAST(max(total - usable) AS DOUBLE) AS value, CAST(max(total) AS DOUBLE) AS most
-FROM trend_log_dirs WHERE total IS NOT NULL AND usable IS NOT NULL
-GROUP BY snapshot_id, cluster, broker_id, path"""),
+# What is measured -> its table, and SQL: the name of a series, its value and limit, and which rows.
+_MEASURES: Mapping[str, tuple[str, str, str, str, str]] = {
+    "topics": ("disk_replicas", "topic", "sum(size)", "NULL", "NOT future"),
+    "partitions": ("partitions", "'partitions'", "count(*)", "NULL", "true"),
+    "lag": ("group_offsets", "`group`", "sum(lag)", "NULL", "lag IS NOT NULL"),
+    "disks": ("log_dirs", "concat('broker ', broker_id, ' ', path)", "max(total - usable)",
+              "max(total)", "total IS NOT NULL AND usable IS NOT NULL"),
 }  # fmt: skip
 MEASURES = tuple(_MEASURES)
 BYTES = ("topics", "disks")
@@ -50,10 +38,14 @@ BYTES = ("topics", "disks")
 _POINTS_OF = """
 SELECT '{what}' AS what, c.cluster_id, p.cluster, p.name, unix_millis(p.at) AS ms,
   unix_millis(p.at) / 86400000D AS days, p.value, p.most
-FROM ({measure}) p
+FROM (
+  SELECT snapshot_id, cluster, {name} AS name, min(collected_at) AS at,
+    CAST({value} AS DOUBLE) AS value, CAST({most} AS DOUBLE) AS most
+  FROM trend_{table} WHERE {where} GROUP BY ALL
+) p
 JOIN trend_clusters c ON c.snapshot_id = p.snapshot_id AND c.cluster = p.cluster
 LEFT ANTI JOIN trend_collection_status s ON s.snapshot_id = p.snapshot_id
-  AND s.cluster = p.cluster AND s.`table` IN ({tables}) AND s.status = 'error'"""
+  AND s.cluster = p.cluster AND s.`table` = '{table}' AND s.status = 'error'"""
 # What is left out: tables of clusters, or whole clusters (without a table).
 _LEFT_OUT = """
 WITH tables AS (
@@ -89,9 +81,9 @@ def trends(engine: Engine, folder_text: str, whats: Iterable[str], limit: int) -
     chosen = tuple(whats)
 
     def read() -> Rows[Trend]:
-        names = {"clusters", *(t for w in chosen for t in _MEASURES[w][0])}
+        names = {"clusters", *(_MEASURES[what][0] for what in chosen)}
         lost: dict[str, Failure] = {}
-        with shown(engine, folder, {*names, STATUS}, lost=lost):
+        with shown(engine, folder, {*names, STATUS}, lost):
             series = _series(engine.session, chosen, limit)
             return with_failures(series, lost | _left_out(engine.session, names))
 
@@ -103,13 +95,13 @@ def shown(
     engine: Engine,
     folder: str,
     names: Collection[str],
+    lost: dict[str, Failure],
     others: Mapping[str, str] = _NO_TABLES,
-    lost: dict[str, Failure] | None = None,
 ) -> Iterator[Mapping[str, Mapping[str, int]]]:
     """Create a view `trend_TABLE` of the rows of each table in the complete snapshots, and of
     `others` (with their columns) that a snapshot has, and tune Spark to their number. Yields the
     number of rows of each table by snapshot, oldest first. A column that an older snapshot does not
-    have is null. Tables whose files are missing are added to `lost`; without it, they are an error.
+    have is null. Tables whose files are missing are added to `lost`.
     """
     session = engine.session
     written: Mapping[str, Mapping[str, snapshot.Stored]] = snapshot.written(session, folder)
@@ -117,13 +109,13 @@ def shown(
     columns |= {name: f"{ddl}, snapshot_id STRING" for name, ddl in others.items()}
     counts = {id: {n: each.rows for n, each in of.items()} for id, of in written.items()}
     rows = sum(count.get(name, 0) for count in counts.values() for name in columns)
-    with tuned(session, rows if rows > _MANY else 0, engine.opened.keep):
+    with tuned(session, rows if rows > _MANY else 0):
         # The status first: of what it lacks, nothing is known.
         for name, ddl in sorted(columns.items(), key=lambda each: each[0] != STATUS):
             try:
                 frame = snapshot.stored(session, folder, name, ddl, written)
             except ShellError as error:
-                if lost is None or error.code != snapshot.DAMAGED or is_catalog(folder):
+                if error.code != snapshot.DAMAGED or is_catalog(folder):
                     raise
                 kept = snapshot.without_lost(session, folder, name, written)
                 gone = written.keys() - kept.keys()
@@ -146,10 +138,10 @@ def _snapshots(ids: Collection[str]) -> str:
 
 def _series(session: Any, whats: Sequence[str], limit: int) -> list[Trend]:
     """The series of each measure, in the order of the measures."""
+    parts = ("table", "name", "value", "most", "where")
     points = (
-        _POINTS_OF.format(what=what, measure=measure, tables=_listed(tables))
+        _POINTS_OF.format(what=what, **dict(zip(parts, _MEASURES[what], strict=True)))
         for what in whats
-        for tables, measure in [_MEASURES[what]]
     )
     text = _LINES.format(points="\nUNION ALL".join(points), limit=limit)
     lines = sorted(session.sql(text).collect(), key=lambda row: whats.index(row["what"]))

@@ -107,7 +107,7 @@ def evaluated(session: Any, cases: Sequence[Case]) -> list[Result]:
     queries = [_query(control, rows) for control, _, rows, _ in cases]
     results: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     errors: dict[str, str] = {}
-    with tuned(own, 0, ()):
+    with tuned(own, 0):
         for group in in_slices(list(dict.fromkeys(queries)), _TOGETHER):
             for query, row in _rows(own, group, errors):
                 case, _, row["cluster"] = row["cluster"].partition(" ")

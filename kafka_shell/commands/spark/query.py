@@ -145,10 +145,7 @@ def diff(invocation: Invocation, context: Context) -> Rows[Drift] | NoRows:
             other = next(iter(sides.values()), None)
             sides[key] = collection_of(names[key], engine, context, other)
         before, after = sides["a"], sides["b"]
-        keep = engine.opened.keep
-        found, complete = engine.run(
-            "comparing", lambda: drift.between(before, after, TABLES, keep)
-        )
+        found, complete = engine.run("comparing", lambda: drift.between(before, after, TABLES))
         failed = engine.run(
             "comparing", lambda: [side.failures(drift.KEYS) for side in (before, after)]
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 from kafka_shell.audit.model import (
     CHANGED,
@@ -15,13 +14,12 @@ from kafka_shell.audit.model import (
     AuditReport,
     AuditSnapshot,
     AuditTable,
-    ControlResult,
     ControlTest,
     ControlTests,
     Drift,
     ExplainedControl,
+    FindingGroup,
     FindingHistory,
-    LeftOut,
     SparkServer,
     Trend,
     WrittenRows,
@@ -132,7 +130,7 @@ def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
         yield text(suppressed, "dim")
     if any(control.counts for control in report.controls):
         yield Text()
-        yield from draw_table(_SUMMARY, list(_families(report.controls)), width=width)
+        yield from draw_table(_SUMMARY, report.families, width=width)
     if len(report.clusters) > 1:
         yield Text()
         yield from draw_table(_CLUSTERS, report.by_cluster, width=width)
@@ -142,8 +140,8 @@ def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
             severity = text(f"{each.severity} ", _ROLES[each.severity])
             where = f" on {len(each.clusters)} of {counted(clusters, 'cluster')}: {each.title}"
             yield from hang(severity + text(each.control, "name") + where, width, 2)
-    alarms = [f for f in report.findings if f.status in ("alarm", "info")]
-    yield from _grouped(alarms, report.left_out, width)
+    groups = [each for each in report.groups if each.findings[0].status in ("alarm", "info")]
+    yield from _grouped(groups, width)
     yield from _not_evaluated([f for f in report.findings if f.status in ("skip", "error")], width)
 
 
@@ -154,25 +152,6 @@ def _verdict(report: AuditReport) -> Text:
     words = ", ".join(f"{found[each]:,} {each}" for each in SEVERITIES if found[each])
     worst = next(each for each in SEVERITIES if found[each])
     return text(f"{counted(sum(found.values()), 'finding')}: {words}", _ROLES[worst])
-
-
-class _Family:
-    """One row of the summary: the results of a family of controls."""
-
-    def __init__(self, name: str, controls: Sequence[ControlResult]) -> None:
-        self.name = name
-        self.controls = len(controls)
-        self.alarms: Counter[str] = Counter()
-        self.statuses: Counter[str] = Counter()
-        for control in controls:
-            self.alarms[control.severity] += control.counts.get("alarm", 0)
-            self.statuses.update(control.counts)
-
-
-def _families(controls: Sequence[ControlResult]) -> Iterator[_Family]:
-    names = dict.fromkeys(control.family for control in controls)
-    for name in names:
-        yield _Family(name, [control for control in controls if control.family == name])
 
 
 def _severity(name: str) -> Column:
@@ -225,24 +204,19 @@ def control_page(control: ExplainedControl, width: int | None) -> Iterator[Text]
     yield from (Text(), *(text(line, "sql") for line in control.query.splitlines()))
 
 
-def _grouped(
-    findings: Sequence[AuditFinding], left_out: Sequence[LeftOut], width: int | None
-) -> Iterator[Text]:
-    groups = [list(run) for _, run in groupby(findings, lambda f: (f.status, f.control))]
-    several_clusters = len({f.cluster for f in findings}) > 1
+def _grouped(groups: Sequence[FindingGroup], width: int | None) -> Iterator[Text]:
+    several_clusters = len({f.cluster for group in groups for f in group.findings}) > 1
     for group in groups:
-        first = group[0]
+        first = group.findings[0]
         yield Text()
         label = text(first.severity if first.status == "alarm" else "info", _ROLES[first.severity])
         yield label + " " + text(first.control, "name") + " " + text(first.title, "heading")
-        shown = group if len(groups) == 1 else group[:_SHOWN]
+        shown = group.findings if len(groups) == 1 else group.findings[:_SHOWN]
         room = max((len(_where(f, several_clusters)) for f in shown), default=0)
         room = min(room, 48)
         for finding in shown:
             yield from _finding(finding, several_clusters, room, width)
-        rest = left_out if first.status == "alarm" else ()
-        counted_only = sum(each.alarms for each in rest if each.control == first.control)
-        if more := len(group) - len(shown) + counted_only:
+        if more := group.total - len(shown):
             use = f"to see them, use --controls {first.control} with the same options"
             yield text(f"  and {more:,} more ({use})", "dim")
 

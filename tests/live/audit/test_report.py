@@ -266,3 +266,6 @@ def test_drift_over_snapshots(shell: Shell, engine: Engine, tmp_path: Path) -> N
     damaged = f"20260102T000000.000Z-0000 in {folder} is damaged"
     with pytest.raises(ShellError, match=re.escape(damaged)):
         drift.over_snapshots(engine, str(folder), "9", 9)
+    (folder / "topics" / "20260102T000000.000Z-0000").rmdir()
+    found = drift.over_snapshots(engine, str(folder), "9", 9)
+    assert [changes for _, changes in found] == [(), ()], "a lost table is not compared"

@@ -14,7 +14,6 @@ import psutil
 import pytest
 
 from kafka_shell.audit import server
-from kafka_shell.audit.engine import SMALL_DATA_CONFIGS
 from kafka_shell.sandbox.state import Sandbox
 from tests.support.scripts import documents
 from tests.support.waiting import wait_for
@@ -53,8 +52,7 @@ def test_an_audit_uses_the_server_that_ends_when_idle(
         commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
         assert found.token not in commands
         _is_private(psutil.Process(found.pid))
-        kept = _kept_configs(found, tmp_path)
-        assert not kept & SMALL_DATA_CONFIGS.keys(), "audits of few rows are not tuned"
+        assert _configs_that_are_set(found, tmp_path) == [], "audits of few rows are not tuned"
         kept_folder = tmp_path / "kept"
         done = _script(
             demo_sandbox.bootstrap, tmp_path,
@@ -130,15 +128,17 @@ def _ends_when_idle(bootstrap: str, home: Path, folder: Path) -> None:
     assert (done.returncode, [*documents(done.stdout)]) == (0, [[{"n": 1}], [{"n": 2}]]), done
 
 
-def _kept_configs(found: server.Server, folder: Path) -> set[str]:
-    """The configs of a session on the server that audits do not change, like those of the user.
-    Another token than that of the server is rejected."""
+def _configs_that_are_set(found: server.Server, folder: Path) -> list[str]:
+    """The configs of small data that a session on the server has, as if the user had set them: they
+    are not changed. Another token than that of the server is rejected."""
     program = (
         "from pathlib import Path\n"
+        "from kafka_shell.audit.engine import SMALL_DATA_CONFIGS\n"
         "from kafka_shell.audit.session import open_session\n"
         "from kafka_shell.audit.jvm import SparkTarget\n"
         f"target = SparkTarget(remote={found.remote!r}, server_folder='yes')\n"
-        f"print(*open_session(Path({str(folder)!r}), target).keep)\n"
+        f"conf = open_session(Path({str(folder)!r}), target).session.conf\n"
+        "print('opened', *(key for key in SMALL_DATA_CONFIGS if conf.get(key, None) is not None))\n"
         "from pyspark.sql import SparkSession\n"
         f"SparkSession.builder.remote('sc://localhost:{found.port}/;token=other').create()"
         ".range(1).collect()"
@@ -146,5 +146,6 @@ def _kept_configs(found: server.Server, folder: Path) -> set[str]:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
                           timeout=120, check=False)  # fmt: skip
     assert done.returncode != 0 and "UNAUTHENTICATED" in done.stderr, done.stderr[-2000:]
-    assert "spark.master" in done.stdout, done
-    return set(done.stdout.split())
+    opened, *found_keys = done.stdout.split()
+    assert opened == "opened", done
+    return found_keys
