@@ -101,7 +101,8 @@ class Writer:
             self._encode(value)
 
     def _text(self, characters: str, language: str = "") -> None:
-        self.out.raw(characters if characters.endswith("\n") else f"{characters}\n", language)
+        if characters:
+            self.out.raw(characters if characters.endswith("\n") else f"{characters}\n", language)
 
     def _pieces(self, pieces: StreamedOutput) -> None:
         for piece in pieces:

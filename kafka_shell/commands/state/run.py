@@ -67,6 +67,8 @@ def export(invocation: Invocation, context: Context) -> Document:
         context.refuse_dry_run("export --directory")
     wanted = _export_request(invocation, context)
     state = read_state(context.cluster, wanted)
+    if wanted.required and state.unread and not state.part("topics"):
+        return Document("", failures=state.unread)
     if wanted.topics is not None:
         _select(state, invocation["topic"], wanted.topics, context)
     else:
@@ -78,7 +80,7 @@ def export(invocation: Invocation, context: Context) -> Document:
         suffix = ".json" if output == "json" else ".yaml"
         made = write_folder(
             state, invocation["directory"], invocation["by"], suffix, as_text,
-            whole=_is_whole(invocation, state),
+            kinds={*wanted.kinds} - {*state.absent}, whole=_is_whole(invocation, state),
         )  # fmt: skip
         for path in made.deleted:
             context.note(f"{path} was deleted: it is not part of this export")
@@ -198,15 +200,18 @@ def write_folder(
     suffix: str,
     as_text: Callable[[Content], str],
     *,
+    kinds: Collection[str],
     whole: bool,
 ) -> FolderExport:
-    """Write a file for each part of the state.
+    """Write a file for each part of the state of these kinds.
 
-    Other state files in the folder are an error: they would be applied as well. But where the
-    `whole` cluster is exported, a file that is as an earlier export wrote it, of kinds that were
-    read, is deleted: what was in it does not exist any more. If something could not be read, the
-    files of earlier exports stay as they are, and all new ones are FILE.partial: together they
-    would be no state that existed. If a file cannot be written, none is replaced or deleted.
+    A file with other kinds is not replaced: those that `--only` leaves out, or subjects where
+    there is no schema registry. Other state files in the folder are an error: they would be
+    applied as well. But where the `whole` cluster is exported, a file that is as an earlier export
+    wrote it, of kinds that were read, is deleted: what was in it does not exist any more. If
+    something could not be read, the files of earlier exports stay as they are, and all new ones
+    are FILE.partial: together they would be no state that existed. If a file cannot be written,
+    none is replaced or deleted.
     """
     path = to_path(folder)
     parts = _by_prefix(state) if by == "prefix" else _by_kind(state)
@@ -216,9 +221,9 @@ def write_folder(
         path.mkdir(parents=True, exist_ok=True)
         others = _others(path, names)
         earlier = [
-            file for file in others if (whole or partial) and _is_export(file, as_text, state)
+            file for file in others if (whole or partial) and _is_export(file, as_text, kinds)
         ]
-        lost = [path / name for name in names if _has_absent(path / name, state)]
+        lost = [path / name for name in names if not _has_only(path / name, kinds)]
         _refuse(path, [file.name for file in (*others, *lost) if file not in earlier])
         kept = [path / name for name in names if (path / name).exists()] + earlier
         kept = kept if partial else []
@@ -247,23 +252,20 @@ def _others(path: Path, names: Collection[str]) -> list[Path]:
     return sorted(file for file in path.iterdir() if is_state_file(file) and file.name not in names)
 
 
-def _is_export(file: Path, as_text: Callable[[Content], str], state: State) -> bool:
-    """Whether a file is as an export writes it, without a change by anybody, and has no kinds that
-    this export lacks, such as subjects without a schema registry."""
+def _is_export(file: Path, as_text: Callable[[Content], str], kinds: Collection[str]) -> bool:
+    """Whether a file is as an export of the same kinds writes it, without a change by anybody."""
     try:
-        earlier = load(str(file))
-        unchanged = as_text(document(earlier)) == file.read_text(encoding="utf-8")
+        unchanged = as_text(document(load(str(file)))) == file.read_text(encoding="utf-8")
     except ShellError:
         return False
-    return unchanged and earlier.parts.keys().isdisjoint(state.absent)
+    return unchanged and _has_only(file, kinds)
 
 
-def _has_absent(file: Path, state: State) -> bool:
-    """Whether a file that would be replaced has kinds that this export lacks."""
+def _has_only(file: Path, kinds: Collection[str]) -> bool:
     try:
-        return bool(state.absent) and not load(str(file)).parts.keys().isdisjoint(state.absent)
+        return load(str(file)).parts.keys() <= {*kinds}
     except ShellError:
-        return False
+        return True
 
 
 def _refuse(path: Path, others: Sequence[str]) -> None:

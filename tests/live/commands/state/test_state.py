@@ -44,6 +44,13 @@ def test_the_json_of_a_difference_has_only_what_is_known(
     kafka.ok("delete-topic", f"{name}.old", "--yes")
 
 
+def test_an_export_of_a_topic_that_does_not_exist_has_no_text(kafka: Program, name: str) -> None:
+    """`export state.yaml` would otherwise write a state without topics."""
+    lost = kafka("export", f"{name}.yaml")
+    assert (lost.status, lost.stdout, lost.stderr.count("\n")) == (1, "", 1)
+    assert f"error: topic {name}.yaml does not exist" in lost.stderr
+
+
 def test_client_configs_of_a_newer_format_are_reported_and_kept(
     kafka: Program, cluster: Cluster, state: Callable[[str], str], name: str
 ) -> None:

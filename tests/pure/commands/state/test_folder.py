@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from kafka_shell.base.results import Failure
 from kafka_shell.commands.state.files import document, yaml_text
 from kafka_shell.commands.state.model import State
 from kafka_shell.commands.state.run import FolderExport, write_folder
+from kafka_shell.commands.state.spec import KINDS
 
 
 def state(partitions: int, users: int = 1) -> State:
@@ -24,7 +25,18 @@ def state(partitions: int, users: int = 1) -> State:
 
 
 def export(folder: Path, exported: State) -> FolderExport:
-    return write_folder(exported, str(folder), None, ".yaml", yaml_text, whole=True)
+    return written(folder, exported, None)
+
+
+def written(
+    folder: Path,
+    exported: State,
+    by: str | None,
+    kinds: Collection[str] = KINDS,
+    *,
+    whole: bool = True,
+) -> FolderExport:
+    return write_folder(exported, str(folder), by, ".yaml", yaml_text, kinds=kinds, whole=whole)
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -56,25 +68,23 @@ def test_a_full_disk_leaves_all_files_as_they_were(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("by", "file"), [("kind", "subjects.yaml"), ("prefix", "cluster.yaml")])
 def test_files_of_kinds_that_are_not_exported_stay(tmp_path: Path, by: str, file: str) -> None:
-    """Another profile may have no schema registry."""
+    """Those that --only leaves out, and subjects where there is no schema registry."""
     subjects = State({"subjects": {"a": {"type": "AVRO", "schema": "1"}}})
     (tmp_path / file).write_text(yaml_text(document(subjects)))
     before = contents(tmp_path)
-    without = state(1)
-    without.absent = {"subjects": Failure("no-registry", "no schema registry is configured")}
     with pytest.raises(ShellError, match=file):
-        write_folder(without, str(tmp_path), by, ".yaml", yaml_text, whole=True)
+        written(tmp_path, state(1), by, {*KINDS} - {"subjects"})
     assert contents(tmp_path) == before
 
 
 def test_an_incomplete_export_is_not_mixed_with_an_earlier_one(tmp_path: Path) -> None:
     """The scope of a new file would delete what the files of the earlier export lack."""
-    write_folder(state(1), str(tmp_path), "prefix", ".yaml", yaml_text, whole=True)
+    written(tmp_path, state(1), "prefix")
     before = contents(tmp_path)
     later = state(2)
     later.parts["topics"] = {"audit.log": {}, **later.parts["topics"]}
     later.unread = {"quotas": Failure("X", "no")}
-    made = write_folder(later, str(tmp_path), "prefix", ".yaml", yaml_text, whole=False)
+    made = written(tmp_path, later, "prefix", whole=False)
     assert set(contents(tmp_path)) - set(before) == {
         "audit.yaml.partial", "cluster.yaml.partial", "orders.yaml.partial"
     }  # fmt: skip
@@ -85,7 +95,7 @@ def test_an_incomplete_export_is_not_mixed_with_an_earlier_one(tmp_path: Path) -
 def test_prefixes_that_differ_in_case_are_one_file(tmp_path: Path) -> None:
     """On macOS one would replace the other."""
     both = State({"topics": {"Orders.a": {"partitions": 1}, "orders.b": {"partitions": 1}}})
-    write_folder(both, str(tmp_path), "prefix", ".yaml", yaml_text, whole=True)
+    written(tmp_path, both, "prefix")
     assert list(contents(tmp_path)) == ["Orders.yaml"]
 
 
