@@ -255,10 +255,20 @@ def names_a_cluster(flags: Mapping[str, object]) -> bool:
 
 
 def development_profiles(config_file: Path) -> frozenset[str]:
-    """The profiles with environment = "dev"."""
+    """The profiles with environment = "dev". A malformed profile is none."""
+    tables = ConfigFile.read(config_file).profiles.items()
+    return frozenset(
+        name
+        for name, table in tables
+        if isinstance(table, dict) and table.get("environment") == "dev"
+    )
+
+
+def require_profiles(names: Collection[str], where: str, config_file: Path) -> None:
+    """Raise ShellError if one does not exist."""
     file = ConfigFile.read(config_file)
-    properties = {name: file.profile(name).get("environment") for name in file.profiles}
-    return frozenset(name for name, each in properties.items() if each and each.value == "dev")
+    for name in names:
+        _require_profile(file, Property(name, where))
 
 
 def guarded_profiles(config_file: Path) -> tuple[GuardedProfile, ...]:
@@ -324,6 +334,11 @@ def _choose_profile(
         name = file.text("default")
     if name is None:
         return "", {}
+    _require_profile(file, name)
+    return name.value, _properties_of(file.profile(name.value), file)
+
+
+def _require_profile(file: ConfigFile, name: Property) -> None:
     if name.value not in file.profiles:
         near = near_miss(name.value, file.profiles)
         names = ", ".join(file.profiles)
@@ -334,7 +349,6 @@ def _choose_profile(
             code="no-profile",
             status=Status.WRONG,
         )
-    return name.value, _properties_of(file.profile(name.value), file)
 
 
 def _properties_of(profile: Mapping[str, Property], file: ConfigFile) -> dict[str, Property]:

@@ -159,7 +159,7 @@ def _targets(options: Mapping[str, str]) -> tuple[Target, ...]:
 
     file = Path(options.get("config_file") or xdg_folder("config", os.environ) / "config.toml")
     if profiles := options.get("profile"):
-        return of_profiles([name.strip() for name in profiles.split(",")], {}, file)
+        return of_profiles([name.strip() for name in profiles.split(",")], file)
     if bootstrap := options.get("bootstrap"):
         config = options.get("command_config", "")
         return (Target(bootstrap, "", bootstrap, str(file.absolute()), config),)

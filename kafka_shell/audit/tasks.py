@@ -410,15 +410,12 @@ def of_settings(found: Settings, environ: Mapping[str, str], config_file: Path) 
     )
 
 
-def of_profiles(
-    names: Sequence[str], environ: Mapping[str, str], config_file: Path
-) -> tuple[Target, ...]:
-    """Return the targets of these profiles, without duplicates. Raises ShellError if one is
-    missing."""
-    return tuple(
-        of_settings(settings.load({"profile": name}, {}, config_file), {}, config_file)
-        for name in dict.fromkeys(names)
-    )
+def of_profiles(names: Sequence[str], config_file: Path) -> tuple[Target, ...]:
+    """Return the targets of these profiles, without duplicates. Raises ShellError if one does not
+    exist. Whatever else is wrong with one is a failure to read its cluster: others are read."""
+    settings.require_profiles(names, "--clusters", config_file)
+    path = str(config_file.absolute())
+    return tuple(Target(name, name, config_file=path) for name in dict.fromkeys(names))
 
 
 def _sent(secret: str) -> UsageError:

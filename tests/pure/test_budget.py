@@ -13,7 +13,7 @@ from tests.support.places import PACKAGE
 # Without blank lines, comments, docstrings and imports, so that nobody gains by deleting those.
 SUM = 61190
 LINES = {
-    ".": 1350, "admin": 19060, "advice": 1150, "audit": 5660, "base": 1600, "clients": 800,
+    ".": 1360, "admin": 19060, "advice": 1150, "audit": 5660, "base": 1600, "clients": 800,
     "commands": 15000, "language": 2050, "output": 2680, "pasted": 750, "run": 1350,
     "sandbox": 2250, "shell": 1950, "view": 1000, "wire": 4900,
 }  # fmt: skip

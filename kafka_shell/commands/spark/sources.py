@@ -125,7 +125,7 @@ def targets_of(invocation: Invocation, context: Context) -> tuple[Target, ...]:
     file = context.paths.config_file
     # The profile of this session may have other bootstrap servers, as in --profile a --broker b.
     if named and named != [context.settings.profile]:
-        return tasks.of_profiles(named, context.environ, file)
+        return tasks.of_profiles(named, file)
     return (tasks.of_settings(context.settings, context.environ, file),)
 
 
@@ -165,7 +165,7 @@ def collection_of(
     elif is_snapshot(text.rpartition("@")[0] or text) or "/" in text:
         return collection.of_snapshot(engine, text, TABLES, names, of)
     else:
-        named = tasks.of_profiles(text.split(","), context.environ, file)
+        named = tasks.of_profiles(text.split(","), file)
     return collection.collect(engine, named, TABLES, names)
 
 

@@ -109,13 +109,16 @@ def test_an_unreachable_cluster_is_reported_and_the_other_is_audited(
 ) -> None:
     shell.profile("here", shell.bootstrap)
     shell.profile("gone", "127.0.0.1:1")
+    shell.profile("wrong", shell.bootstrap, **{"command-config": "/no/such.properties"})
     folder = tmp_path / "found"
     run = shell(
-        f"spark audit --clusters here,gone --controls T16 --findings {folder} --output json"
+        f"spark audit --clusters here,gone,wrong --controls T16 --findings {folder} --output json"
     )
     assert run.status == 3, str(run)
     assert {f["cluster"] for f in run.json["findings"]} == {"here"}
-    assert list(run.json["unread"]) == ["gone"] and "127.0.0.1:1" in run.json["unread"]["gone"]
+    assert list(run.json["unread"]) == ["gone", "wrong"]
+    assert "127.0.0.1:1" in run.json["unread"]["gone"]
+    assert "/no/such.properties cannot be read" in run.json["unread"]["wrong"]
     written = parquet.read_table(folder).to_pylist()
     assert {row["reason"] for row in written if row["cluster"] == "gone"} == {
         f"{table} could not be read: refused: {run.json['unread']['gone']}"

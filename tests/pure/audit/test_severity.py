@@ -8,7 +8,6 @@ import pytest
 
 from kafka_shell.audit.model import AuditReport, LeftOut
 from kafka_shell.audit.run import _severity
-from kafka_shell.base.errors import ShellError
 from kafka_shell.settings import development_profiles
 from tests.support.audit_report import finding
 
@@ -28,9 +27,8 @@ def test_profiles_development_profiles(tmp_path: Path) -> None:
         '[profiles.a]\nenvironment = "dev"\n[profiles.b]\nenvironment = "prod"\n[profiles.c]\n'
     )
     assert development_profiles(file) == {"a"}
-    file.write_text('[profiles.a]\nenvironment = "test"\n')
-    with pytest.raises(ShellError, match="environment is 'test'"):
-        development_profiles(file)
+    file.write_text('[profiles]\na = 1\n[profiles.b]\nenvironment = "dev"\nguards = "none"\n')
+    assert development_profiles(file) == {"b"}, "a malformed profile is reported where it is read"
 
 
 @pytest.mark.parametrize(

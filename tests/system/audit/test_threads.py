@@ -20,7 +20,7 @@ from kafka_shell.audit.tasks import list_tasks, of_profiles, read_in_process
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.base.structs import replace
 names = sys.argv[2:]
-chosen = of_profiles(names, {}, Path(sys.argv[1]))
+chosen = of_profiles(names, Path(sys.argv[1]))
 many = [replace(each, name=f"{each.name}-{n}") for n in range(4) for each in chosen]
 found = list_tasks(many, tuple(TABLES.values()))
 tasks = [task for each in found for task in each.tasks]
@@ -45,7 +45,7 @@ def test_threads_with_different_logins_read_in_a_process_that_begins(
     config.write_text(
         "".join(f'[profiles.{name}]\ncommand-config = "{file}"\n' for name, file in logins.items())
     )
-    for target in of_profiles(list(logins), {}, config):
+    for target in of_profiles(list(logins), config):
         with open_target(target) as cluster:  # the broker is ready for every kind of login
             assert cluster.brokers()
     done = subprocess.run(
