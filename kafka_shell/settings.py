@@ -264,11 +264,11 @@ def development_profiles(config_file: Path) -> frozenset[str]:
     )
 
 
-def require_profiles(names: Collection[str], where: str, config_file: Path) -> None:
+def require_profiles(names: Collection[str], config_file: Path) -> None:
     """Raise ShellError if one does not exist."""
     file = ConfigFile.read(config_file)
     for name in names:
-        _require_profile(file, Property(name, where))
+        _require_profile(file, name)
 
 
 def guarded_profiles(config_file: Path) -> tuple[GuardedProfile, ...]:
@@ -334,17 +334,17 @@ def _choose_profile(
         name = file.text("default")
     if name is None:
         return "", {}
-    _require_profile(file, name)
+    _require_profile(file, name.value, f"{name.where}: ")
     return name.value, _properties_of(file.profile(name.value), file)
 
 
-def _require_profile(file: ConfigFile, name: Property) -> None:
-    if name.value not in file.profiles:
-        near = near_miss(name.value, file.profiles)
+def _require_profile(file: ConfigFile, name: str, place: str = "") -> None:
+    if name not in file.profiles:
+        near = near_miss(name, file.profiles)
         names = ", ".join(file.profiles)
-        known = f"Use one of: {names}." if names else f"Add [profiles.{name.value}] to this file."
+        known = f"Use one of: {names}." if names else f"Add [profiles.{name}] to this file."
         raise ShellError(
-            f"{name.where}: profile {name.value} does not exist in {file.path}",
+            f"{place}profile {name} does not exist in {file.path}",
             hint=f"Did you mean {near}?" if near else known,
             code="no-profile",
             status=Status.WRONG,

@@ -238,9 +238,6 @@ def open_target(target: Target) -> Cluster:
 
     Environment variables are ignored because executors have their own environment.
     """
-    from pathlib import Path
-
-    from kafka_shell import settings
     from kafka_shell.wire.cluster import Cluster
 
     flags: dict[str, object] = {
@@ -413,7 +410,7 @@ def of_settings(found: Settings, environ: Mapping[str, str], config_file: Path) 
 def of_profiles(names: Sequence[str], config_file: Path) -> tuple[Target, ...]:
     """Return the targets of these profiles, without duplicates. Raises ShellError if one does not
     exist. Whatever else is wrong with one is a failure to read its cluster: others are read."""
-    settings.require_profiles(names, "--clusters", config_file)
+    settings.require_profiles(names, config_file)
     path = str(config_file.absolute())
     return tuple(Target(name, name, config_file=path) for name in dict.fromkeys(names))
 

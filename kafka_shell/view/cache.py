@@ -46,12 +46,11 @@ from kafka_shell.wire.model import Broker, TopicSummary
 
 if TYPE_CHECKING:
     from kafka_shell.view.parts import LastRead
-    from kafka_shell.wire.cluster import Cluster
     from kafka_shell.wire.endpoint import ConnectionConfig
     from kafka_shell.wire.metadata_scan import MetadataScan
 
 
-# Convert the HTML documentation of configs to plain text.
+# Read topics, configs and their documentation as parts of the view.
 
 
 # Does not need to exist: brokers return the defaults of all keys.
