@@ -11,15 +11,12 @@ from uuid import uuid4
 import pytest
 from kafka.protocol.admin import (
     AlterConfigsRequest,
-    CreateTopicsRequest,
     DeleteTopicsRequest,
     DescribeClusterRequest,
-    DescribeConfigsRequest,
     DescribeGroupsRequest,
     ListGroupsRequest,
 )
 
-from kafka_shell.base.errors import ShellError
 from kafka_shell.base.results import Failure
 from kafka_shell.base.structs import replace
 from kafka_shell.sandbox.state import Sandbox
@@ -37,35 +34,13 @@ from kafka_shell.wire.requests import (
     Node,
     RawRequest,
 )
-
-TOPIC = 2
+from tests.support.raw_requests import create, describe, error_of
 
 
 @pytest.fixture
 def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
     with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
         yield cluster
-
-
-def create(cluster: Cluster, name: str, **more: object) -> object:
-    topic = CreateTopicsRequest.CreatableTopic(
-        name=name, num_partitions=1, replication_factor=1, assignments=[], configs=[]
-    )
-    request = CreateTopicsRequest(topics=[topic], timeout_ms=5000, **more)
-    return cluster.send(request, to=CONTROLLER)
-
-
-def describe(name: str) -> DescribeConfigsRequest:
-    kind = DescribeConfigsRequest.DescribeConfigsResource
-    return DescribeConfigsRequest(
-        resources=[kind(resource_type=TOPIC, resource_name=name, configuration_keys=None)]
-    )
-
-
-def refused(cluster: Cluster, *args: object, **more: object) -> ShellError:
-    with pytest.raises(ShellError) as caught:
-        cluster.send(*args, **more)  # type: ignore[arg-type]
-    return caught.value
 
 
 def test_one_request(cluster: Cluster) -> None:
@@ -213,19 +188,19 @@ def test_api_versions_of_a_broker(cluster: Cluster) -> None:
 
 
 def test_a_version_that_the_broker_has_dropped(cluster: Cluster) -> None:
-    error = refused(cluster, AlterConfigsRequest(resources=[], validate_only=True), lowest=99)
+    error = error_of(cluster, AlterConfigsRequest(resources=[], validate_only=True), lowest=99)
     assert error.code == "unsupported-version"
 
 
 def test_an_unsupported_field_is_an_error(cluster: Cluster) -> None:
     request = ListGroupsRequest(states_filter=["Empty"])
-    error = refused(cluster, request, highest=3)
+    error = error_of(cluster, request, highest=3)
     assert (error.code, "2.6" in error.message) == ("unsupported-version", True)
 
 
 def test_a_request_that_cannot_be_encoded_fails_at_once(cluster: Cluster) -> None:
     request = DeleteTopicsRequest(topics=[], topic_names=[], timeout_ms="s3cret")
-    error = refused(cluster, request)
+    error = error_of(cluster, request)
     assert error.code == "encode"
     assert "s3cret" not in str(error)
     assert cluster.send(DescribeClusterRequest()).error_code == 0
@@ -233,8 +208,8 @@ def test_a_request_that_cannot_be_encoded_fails_at_once(cluster: Cluster) -> Non
 
 def test_per_item_errors_are_left_to_the_caller(cluster: Cluster) -> None:
     name = f"t-{uuid4().hex[:8]}"
-    assert create(cluster, name).topics[0].error_code == 0  # type: ignore[attr-defined]
-    row = create(cluster, name).topics[0]  # type: ignore[attr-defined]
+    assert cluster.send(create(name), CONTROLLER).topics[0].error_code == 0  # type: ignore[attr-defined]
+    row = cluster.send(create(name), CONTROLLER).topics[0]  # type: ignore[attr-defined]
     found = failure(row.error_code, row.error_message, about=f"topic {name}")
     assert (found.name, found.code) == ("TOPIC_ALREADY_EXISTS", 36)
     assert found.message.count(name) == 1
@@ -252,7 +227,7 @@ def test_an_outer_deadline_limits_an_inner_one(cluster: Cluster) -> None:
 
 def test_a_deadline_in_the_past(cluster: Cluster) -> None:
     with cluster.within(-1):
-        assert refused(cluster, DescribeClusterRequest()).code == "deadline"
+        assert error_of(cluster, DescribeClusterRequest()).code == "deadline"
     assert cluster.brokers()
 
 

@@ -14,9 +14,7 @@ from uuid import uuid4
 
 import pytest
 from kafka.protocol.admin import (
-    CreateTopicsRequest,
     DescribeClusterRequest,
-    DescribeConfigsRequest,
     IncrementalAlterConfigsRequest,
     ListGroupsRequest,
 )
@@ -40,6 +38,7 @@ from tests.support.faults import hinted, refused
 from tests.support.frozen_process import freeze
 from tests.support.outages import frozen
 from tests.support.program import Program
+from tests.support.raw_requests import create, describe, error_of
 from tests.support.waiting import wait_for
 
 
@@ -53,16 +52,6 @@ def mortal(own_broker: Sandbox) -> Sandbox:
 def cluster(mortal: Sandbox) -> Iterator[Cluster]:
     with Cluster(ConnectionConfig(parse_addresses(mortal.bootstrap))) as cluster:
         yield cluster
-
-
-TOPIC = 2  # resource type
-
-
-def create(name: str, **more: object) -> CreateTopicsRequest:
-    topic = CreateTopicsRequest.CreatableTopic(
-        name=name, num_partitions=1, replication_factor=1, assignments=[], configs=[]
-    )
-    return CreateTopicsRequest(topics=[topic], timeout_ms=5000, **more)
 
 
 def process_of(sandbox: Sandbox) -> int:
@@ -189,19 +178,6 @@ def test_a_read_is_retried_after_repeated_connection_losses(mortal: Sandbox) -> 
             answers = cluster.send_all([Call(DescribeClusterRequest()) for _ in range(100)])
             assert not any(isinstance(answer, Failure) for answer in answers)
         assert len(made) > 2 * 10, "the connection was not cut in every round"
-
-
-def describe(name: str) -> DescribeConfigsRequest:
-    kind = DescribeConfigsRequest.DescribeConfigsResource
-    return DescribeConfigsRequest(
-        resources=[kind(resource_type=TOPIC, resource_name=name, configuration_keys=None)]
-    )
-
-
-def error_of(cluster: Cluster, *args: object, **more: object) -> ShellError:
-    with pytest.raises(ShellError) as caught:
-        cluster.send(*args, **more)  # type: ignore[arg-type]
-    return caught.value
 
 
 def test_a_deadline_error_says_what_was_awaited(cluster: Cluster, mortal: Sandbox) -> None:

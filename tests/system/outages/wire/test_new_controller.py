@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kafka.protocol.admin import CreateTopicsRequest
 
 from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.topics import steps as topic_steps
@@ -20,6 +19,7 @@ from kafka_shell.wire.requests import CONTROLLER
 from tests.support.changes import connect
 from tests.support.in_process_shell import Shell
 from tests.support.outages import stopped, wait_until_back
+from tests.support.raw_requests import create
 from tests.support.sandbox_brokers import start_broker, stop_broker
 
 
@@ -27,11 +27,7 @@ def test_changes_go_on_while_another_controller_is_elected(
     three_brokers: Sandbox, three: Cluster, name: str
 ) -> None:
     with stopped(three_brokers, quorum.describe(three).leader):
-        topic = CreateTopicsRequest.CreatableTopic(
-            name=name, num_partitions=1, replication_factor=1, assignments=[], configs=[]
-        )
-        request = CreateTopicsRequest(topics=[topic], timeout_ms=5000)
-        assert three.send(request, CONTROLLER, timeout=30).topics[0].error_code == 0
+        assert three.send(create(name), CONTROLLER, timeout=30).topics[0].error_code == 0
 
 
 def test_a_controller_that_goes_in_the_middle_of_a_batch(

@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from uuid import uuid4
 
-import pytest
 from kafka.protocol.admin import (
-    CreateTopicsRequest,
     ListGroupsRequest,
 )
 
-from kafka_shell.base.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.wire.cluster import Cluster
 from kafka_shell.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.wire.requests import CONTROLLER, RawRequest
-
-
-@pytest.fixture
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
-        yield cluster
-
-
-def create(cluster: Cluster, name: str, **more: object) -> object:
-    topic = CreateTopicsRequest.CreatableTopic(
-        name=name, num_partitions=1, replication_factor=1, assignments=[], configs=[]
-    )
-    request = CreateTopicsRequest(topics=[topic], timeout_ms=5000, **more)
-    return cluster.send(request, to=CONTROLLER)
-
-
-def refused(cluster: Cluster, *args: object, **more: object) -> ShellError:
-    with pytest.raises(ShellError) as caught:
-        cluster.send(*args, **more)  # type: ignore[arg-type]
-    return caught.value
+from tests.support.raw_requests import create, error_of
 
 
 def test_the_controller_of_3_9(old_sandbox: Sandbox) -> None:
     name = f"t-{uuid4().hex[:8]}"
     with Cluster(ConnectionConfig(parse_addresses(old_sandbox.bootstrap))) as cluster:
-        assert create(cluster, name).topics[0].error_code == 0  # type: ignore[attr-defined]
+        assert cluster.send(create(name), CONTROLLER).topics[0].error_code == 0  # type: ignore[attr-defined]
         assert cluster.release() == "3.9"
 
 
@@ -56,6 +33,6 @@ def test_each_broker_answers(three_brokers: Sandbox) -> None:
 
 def test_an_api_that_an_old_broker_does_not_support(old_sandbox: Sandbox) -> None:
     with Cluster(ConnectionConfig(parse_addresses(old_sandbox.bootstrap))) as cluster:
-        error = refused(cluster, RawRequest(90, (0, 0), lambda _: b"", 0))
+        error = error_of(cluster, RawRequest(90, (0, 0), lambda _: b"", 0))
         assert "(Kafka 3.9) does not support DescribeShareGroupOffsets" in error.message
         assert error.code == "unsupported-api"
